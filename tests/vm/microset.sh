@@ -3,6 +3,14 @@
 #
 # The naive simulator that --microset is compared with, for microset.guest.
 
+# For the programs of awk below: a hexadecimal number.
+number='
+	function number(hex,	i, n) {
+		for (i = 1; i <= length(hex); i++)
+			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+		return n
+	}'
+
 # fifo N COW [SAID]: the references that a FIFO of N pages for each thread would show, from the order that
 # tests/workload/order printed: "TID PAGE" lines. A page that is in the FIFO shows no access, but with COW=1 the first write to
 # it: it gets its own copy. An access that shows twice (such a page that was not in it) is one.
@@ -32,12 +40,7 @@ fifo()
 # are of 2^ORDER small pages.
 recorded()
 {
-	awk -v pages="$2" -v small="$((1 << ${4:-0}))" '
-		function number(hex,	i, n) {
-			for (i = 1; i <= length(hex); i++)
-				n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-			return n
-		}
+	awk -v pages="$2" -v small="$((1 << ${4:-0}))" "$number"'
 		FNR == NR { known[$1]; next }
 		$2 == "fault" && substr($5, 5) in known && $6 ~ /^addr=3[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]$/ {
 			tid = substr($5, 5)
@@ -53,12 +56,7 @@ recorded()
 # Prints how many accesses have a fault; or the first one that fits neither.
 consistent()
 {
-	awk -v max="$1" -v pages="$3" '
-		function number(hex,	i, n) {
-			for (i = 1; i <= length(hex); i++)
-				n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-			return n
-		}
+	awk -v max="$1" -v pages="$3" "$number"'
 		function enter(tid, page) {
 			if ((tid, page) in inside)
 				return
