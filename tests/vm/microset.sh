@@ -69,7 +69,7 @@ consistent()
 		function stays(tid, page, upto,	i, first, last, copy, has) {
 			for (i = head[tid]; i < tail[tid]; i++)
 				has[copy[last++] = queue[tid, i]]
-			for (i = at[tid]; i < upto; i++)
+			for (i = at[tid] + 0; i < upto; i++)
 				if (!(fault[tid, i] in has)) {
 					has[copy[last++] = fault[tid, i]]
 					if (last - first > max)
@@ -79,7 +79,7 @@ consistent()
 		}
 		# The next fault on the data of the thread.
 		function next_data(tid,	i) {
-			for (i = at[tid]; i < nr[tid] && fault[tid, i] !~ /^d/; i++)
+			for (i = at[tid] + 0; i < nr[tid] && fault[tid, i] !~ /^d/; i++)
 				;
 			return i
 		}
