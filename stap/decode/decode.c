@@ -243,11 +243,12 @@ static int process(struct pfs_decoder *d, const struct pfs_rec *rec)
 {
 	struct dec_cpu *cpu = cpu_get(d, rec->cpu);
 	uint64_t damaged = d->stats.damaged;
-	int err = cpu ? 0 : -ENOMEM;
+	int err;
 
-	if (cpu)
-		cpu->watches |= rec->type == PFS_REC_WATCH || rec->type == PFS_REC_ACCESS;
-	err = err ?: count_record(d, cpu, rec);
+	if (!cpu)
+		return -ENOMEM;
+	cpu->watches |= rec->type == PFS_REC_WATCH || rec->type == PFS_REC_ACCESS;
+	err = count_record(d, cpu, rec);
 	if (err)
 		return err;
 	d->last_ns = cpu->last_ns = rec->ts_ns;
