@@ -5,8 +5,9 @@
  *     order anon 300 2000 8 1 10     eight threads, each on 300 pages of its own: 2000 accesses with seed 1, then with 2 ...
  *
  * Memory: anon, shared (of nobody else), file (private, of a file in TMPDIR), forked (a child's, written by its parent before
- * the fork), zero (never written before), locked, huge (of huge pages; PAGES are these). One page in sixteen is chosen eight times as often as others; half of the accesses
- * write. First, but for `forked', `file' and `zero', each thread writes its pages, one after another.
+ * the fork), zero (never written before), locked, huge (of huge pages; PAGES are these). One page in sixteen is chosen eight
+ * times as often as others; half of the accesses write. First, but for `forked', `file' and `zero', each thread writes its
+ * pages, one after another.
  *
  * All of it is at 0x300000000. The output: a line "THREAD PAGE r|w" for each access, with its `tid'; at the end the sum of what
  * was read. Nothing is printed while pages are accessed.
