@@ -49,8 +49,8 @@ struct doctor {
 	unsigned int nr, max;
 	const struct pfs_source *source; /* that run and attach would use, or NULL: */
 	struct pfs_err why;
-	bool ftrace_works;
-	bool failed; /* no memory */
+	bool ftrace_works; /* tracefs, and in this PID namespace */
+	bool failed;	   /* no memory */
 };
 
 /* ---- facilities ---- */
@@ -187,7 +187,8 @@ static void look_at_ftrace(struct doctor *d)
 			? "%.300s; the members of a group (mount -o remount,gid=GROUP) could read what others trace, but record nothing"
 			: "%s",
 		why.msg);
-	if (!add_tried(d, "tracefs", ret, &err, "%s, private instances", pfs_tracing_dir(NULL)))
+	d->ftrace_works = add_tried(d, "tracefs", ret, &err, "%s, private instances", pfs_tracing_dir(NULL));
+	if (!d->ftrace_works)
 		return;
 	ret = pfs_capture_lacks(take_lack, &l, &err);
 	if (!add_tried(d, "page-fault tracepoints", ret, &err, "faults in user and kernel mode"))
@@ -416,13 +417,12 @@ static void look_at_machine(struct doctor *d)
 	else
 		put(d, add(d, "architecture", LACKS), "%s: the access of a fault is unknown", uts.machine);
 	look_at_frames(d);
-	add_tried(d, "PID namespace", source_check_place(&pfs_ftrace_source, &err), &err, "the initial one");
+	d->ftrace_works &=
+		add_tried(d, "PID namespace", source_check_place(&pfs_ftrace_source, &err), &err, "the initial one");
 }
 
 static void look(struct doctor *d)
 {
-	struct pfs_err err;
-
 	look_at_ftrace(d);
 	if (!d->facilities[0].state)
 		look_at_objects(d);
@@ -432,7 +432,6 @@ static void look(struct doctor *d)
 	look_at_refault(d);
 	look_at_machine(d);
 	d->source = source_choose(&d->why);
-	d->ftrace_works = !source_check_place(&pfs_ftrace_source, &err) && !pfs_ftrace_source.usable(&err);
 }
 
 /* ---- output ---- */
