@@ -109,23 +109,16 @@ static int access_all(void)
 	return fflush(stdout) ? 1 : 42;
 }
 
-/* A file of so many pages, each with a byte of its own; in no folder any more. */
+/* A file of so many pages, each with a byte of its own. */
 static int make_file(size_t len)
 {
-	const char *dir = getenv("TMPDIR");
-	char path[4096];
-	int fd;
+	int fd = wl_file(len / WL_PAGE, 0, 1);
 
-	snprintf(path, sizeof(path), "%s/order.XXXXXX", dir && *dir ? dir : "/tmp");
-	fd = mkstemp(path);
-	if (fd < 0 || ftruncate(fd, len))
-		wl_die("%s: no file", path);
-	unlink(path);
 	for (size_t at = 64; at < len; at += WL_PAGE) {
 		char byte = at >> 12;
 
 		if (pwrite(fd, &byte, 1, at) != 1)
-			wl_die("%s: cannot write", path);
+			wl_die("cannot write a file of %zu bytes", len);
 	}
 	return fd;
 }
