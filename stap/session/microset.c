@@ -8,7 +8,6 @@
 #include "base/number.h"
 #include "base/write_all.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
