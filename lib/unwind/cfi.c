@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(__x86_64__)
 enum { MACHINE = EM_X86_64 };
@@ -18,9 +19,9 @@ enum { MACHINE = EM_AARCH64 };
 
 /* clang-format off */
 #define FUNCTIONS(X) \
-	X(elf_version) X(elf_begin) X(elf_end) X(elf_cntl) X(elf_getphdrnum) X(gelf_getehdr) X(gelf_getphdr) \
-	X(dwarf_getcfi_elf) X(dwarf_cfi_end) X(dwarf_cfi_addrframe) X(dwarf_frame_info) X(dwarf_frame_cfa) \
-	X(dwarf_frame_register)
+	X(elf_version) X(elf_begin) X(elf_end) X(elf_cntl) X(elf_getphdrnum) X(elf_rawfile) X(gelf_getehdr) \
+	X(gelf_getphdr) X(dwarf_getcfi_elf) X(dwarf_cfi_end) X(dwarf_cfi_addrframe) X(dwarf_frame_info) \
+	X(dwarf_frame_cfa) X(dwarf_frame_register)
 /* clang-format on */
 
 static struct {
@@ -35,7 +36,7 @@ enum { ENTRY_BYTES = 128 };
 
 struct pfs_cfi {
 	Elf *elf;
-	Dwarf_CFI *cfi;
+	Dwarf_CFI *cfi; /* NULL: the file has none, as arm64's vdso */
 	size_t nr_segments;
 	uint64_t entry; /* address */
 };
@@ -62,19 +63,22 @@ int pfs_cfi_load(struct pfs_err *err)
 struct pfs_cfi *pfs_cfi_open(int fd)
 {
 	struct pfs_cfi *cfi = calloc(1, sizeof(*cfi));
+	bool is_code = false;
 	GElf_Ehdr header;
 
 	if (cfi)
 		cfi->elf = dw.elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (cfi && cfi->elf && dw.gelf_getehdr(cfi->elf, &header) && header.e_machine == MACHINE &&
-	    header.e_ident[EI_CLASS] == ELFCLASS64 && !dw.elf_getphdrnum(cfi->elf, &cfi->nr_segments))
+	if (cfi && cfi->elf && dw.gelf_getehdr(cfi->elf, &header))
+		is_code = header.e_machine == MACHINE && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+			  !dw.elf_getphdrnum(cfi->elf, &cfi->nr_segments);
+	if (is_code) {
 		cfi->cfi = dw.dwarf_getcfi_elf(cfi->elf);
-	if (cfi && cfi->cfi)
 		cfi->entry = header.e_entry;
+	}
 	if (cfi && cfi->elf)
 		dw.elf_cntl(cfi->elf, ELF_C_FDREAD); /* all that is needed of it, where it could not be mapped */
 	pfs_close(fd);
-	if (cfi && cfi->cfi)
+	if (is_code)
 		return cfi;
 	pfs_cfi_close(cfi);
 	return NULL;
@@ -182,6 +186,35 @@ static bool add_all(struct pfs_rules *rules, Dwarf_Frame *frame)
 	return true;
 }
 
+/*
+ * Where a signal's handler returns to on arm64, in the vdso, which has no rules: it is known by its instructions. The registers of what was interrupted are on the stack there, in struct rt_sigframe. The address of a caller
+ * is looked up by the byte before it.
+ */
+static bool is_sigreturn(struct pfs_cfi *cfi, uint64_t off)
+{
+	static const uint32_t code[] = { 0xd2801168, 0xd4000001 }; /* mov x8, #__NR_rt_sigreturn; svc #0 */
+	uint64_t at = (off + 1) & ~UINT64_C(3);
+	const char *bytes;
+	size_t len;
+
+	if (MACHINE != EM_AARCH64)
+		return false;
+	bytes = dw.elf_rawfile(cfi->elf, &len);
+	return bytes && at < len && len - at >= sizeof(code) && !memcmp(bytes + at, code, sizeof(code));
+}
+
+static void add_interrupted(struct pfs_rules *rules)
+{
+	enum { REGS = 312 }; /* x0 to x30, sp, pc: behind siginfo and the beginning of ucontext */
+
+	add(rules, DW_OP_bregx, PFS_REG_SP, 0);
+	add(rules, PFS_OP_CFA, 0, 0);
+	for (unsigned int reg = 0; reg < PFS_NR_REGS; reg++)
+		add(rules, PFS_OP_SAVED, reg, REGS + reg * sizeof(uint64_t));
+	rules->return_register = PFS_REG_PC;
+	rules->signal = true;
+}
+
 void pfs_cfi_rules(struct pfs_cfi *cfi, uint64_t off, struct pfs_rules *rules)
 {
 	uint64_t moved, end_off;
@@ -193,8 +226,10 @@ void pfs_cfi_rules(struct pfs_cfi *cfi, uint64_t off, struct pfs_rules *rules)
 	*rules = (struct pfs_rules){ .start = off, .end = off + 1 };
 	if (!cfi || !find_segment(cfi, off, &segment, &moved))
 		return;
-	if (dw.dwarf_cfi_addrframe(cfi->cfi, off + moved, &frame)) {
-		if (off + moved - cfi->entry < ENTRY_BYTES)
+	if (!cfi->cfi || dw.dwarf_cfi_addrframe(cfi->cfi, off + moved, &frame)) {
+		if (is_sigreturn(cfi, off))
+			add_interrupted(rules);
+		else if (off + moved - cfi->entry < ENTRY_BYTES)
 			add(rules, PFS_OP_UNDEFINED, rules->return_register, 0);
 		return;
 	}

@@ -15,7 +15,7 @@ int pfs_cfi_load(struct pfs_err *err);
 
 struct pfs_cfi;
 
-/* The descriptor is closed. NULL: no memory, or not an ELF file of this kind of CPU with such information. */
+/* The descriptor is closed. NULL: no memory, or not an ELF file of this kind of CPU. */
 struct pfs_cfi *pfs_cfi_open(int fd);
 void pfs_cfi_close(struct pfs_cfi *cfi);
 
