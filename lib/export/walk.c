@@ -215,6 +215,8 @@ int viewer_put_oldest(struct viewer_walk *walk)
 {
 	const struct item *item = &walk->queue[walk->head++ % QUEUE];
 
+	if (item->hidden)
+		return 0;
 	return item->is_page ? put_page(walk->viewer, &item->page) : put_fault(walk->viewer, &item->fault);
 }
 
@@ -233,9 +235,9 @@ static int queue_add(struct viewer_walk *walk, struct item **item)
 }
 
 /* The thread's last fault, if it still waits; or NULL. */
-static struct viewer_fault *waiting(struct viewer_walk *walk, const struct number_slot *thread)
+static struct item *waiting(struct viewer_walk *walk, const struct number_slot *thread)
 {
-	return thread->last > walk->head ? &walk->queue[(thread->last - 1) % QUEUE].fault : NULL;
+	return thread->last > walk->head ? &walk->queue[(thread->last - 1) % QUEUE] : NULL;
 }
 
 /* ---- resident pages ---- */
@@ -393,6 +395,15 @@ static int come(struct viewer_walk *walk, struct viewer_fault *f)
 	return ret < 0 ? ret : 0;
 }
 
+/* Whether the fault just looked at is not shown, whatever follows: what comes of it is not that of the one before then. */
+static bool leave_out(const struct viewer_walk *walk, struct number_slot *thread, const struct pfs_outcome *outcome)
+{
+	if (walk->place.wanted || !outcome->region)
+		return false;
+	thread->last = 0;
+	return true;
+}
+
 /* A fault whose thread, call path and facts are in *f: into the queue. 0 or -errno. */
 static int add_fault(struct viewer_walk *walk, struct viewer_fault *f, struct number_slot *thread,
 		     const struct pfs_outcome *outcome)
@@ -413,6 +424,7 @@ static int add_fault(struct viewer_walk *walk, struct viewer_fault *f, struct nu
 		return ret;
 	ret = queue_add(walk, &item);
 	item->is_page = false;
+	item->hidden = !walk->place.wanted;
 	item->fault = *f;
 	thread->last = walk->tail;
 	return ret;
@@ -433,7 +445,7 @@ static int take_fault(struct viewer_walk *walk, const struct pfs_event *ev, cons
 	bool has_ip = pfs_has(ev, PFS_F_IP);
 	int ret = thread ? look_at(walk, outcome->space, outcome->region, ev->addr) : -ENOMEM;
 
-	if (ret || !walk->place.wanted)
+	if (ret || leave_out(walk, thread, outcome))
 		return ret;
 	f.thread = thread->nr - 1;
 	f.ip = has_ip ? ev->ip : 0;
@@ -468,7 +480,7 @@ int viewer_walk_faults(void *ctx, const struct pfs_fault_run *run, const struct 
 		f.ip = run->ip[i];
 		f.came = false;
 		ret = look_at(walk, outcome->space, outcome->region, f.addr);
-		if (ret || !walk->place.wanted)
+		if (ret || leave_out(walk, thread, outcome))
 			continue;
 		ret = own_call(walk, outcome->space, f.ip, f.mode, outcome->thread->proc->pid, &f.call);
 		if (!ret)
@@ -481,11 +493,13 @@ int viewer_walk_faults(void *ctx, const struct pfs_fault_run *run, const struct 
 static int learn(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
 	struct number_slot *thread = thread_slot(walk, outcome->thread);
-	struct viewer_fault *f = thread ? waiting(walk, thread) : NULL;
+	struct item *item = thread ? waiting(walk, thread) : NULL;
+	struct viewer_fault *f;
 	int ret;
 
-	if (!f)
+	if (!item)
 		return thread ? 0 : -ENOMEM;
+	f = &item->fault;
 	switch (ev->kind) {
 	case PFS_MAJOR:
 		f->class = PFS_MAJOR_CLASS;
@@ -500,7 +514,8 @@ static int learn(struct viewer_walk *walk, const struct pfs_event *ev, const str
 		if (strcmp(f->region, NO_REGION))
 			return 0;
 		ret = look_at(walk, outcome->space, outcome->region, f->addr);
-		if (ret || !walk->place.wanted)
+		item->hidden = !walk->place.wanted;
+		if (ret || item->hidden)
 			return ret;
 		f->region = walk->place.name;
 		return come(walk, f);
@@ -541,26 +556,26 @@ static int mapped(struct viewer_walk *walk, const struct pfs_event *ev, const st
 static int mapped_around(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_thread *of)
 {
 	struct number_slot *thread = thread_slot(walk, of);
-	const struct viewer_fault *f = thread ? waiting(walk, thread) : NULL;
-	const struct pfs_region *region = f ? pfs_space_find(pfs_proc_space(of->proc), f->addr) : NULL;
+	const struct item *item = thread ? waiting(walk, thread) : NULL;
+	const struct pfs_region *region = item ? pfs_space_find(pfs_proc_space(of->proc), item->fault.addr) : NULL;
 	uint64_t start = region ? region->start + (ev->off - region->off) : 0;
 
 	if (!region || !(region->have & PFS_HAS(PFS_F_OFF)) || ev->end_off <= ev->off)
 		return thread ? 0 : -ENOMEM;
-	return mapped(walk, ev, of, start, start + (ev->end_off - ev->off), PFS_PAGE_AROUND, f->call);
+	return mapped(walk, ev, of, start, start + (ev->end_off - ev->off), PFS_PAGE_AROUND, item->fault.call);
 }
 
 /* The fault has got a huge page. */
 static int mapped_huge(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_thread *of)
 {
 	struct number_slot *thread = thread_slot(walk, of);
-	const struct viewer_fault *f = thread ? waiting(walk, thread) : NULL;
+	const struct item *item = thread ? waiting(walk, thread) : NULL;
 	unsigned int shift = walk->viewer->model->page_shift + (pfs_has(ev, PFS_F_ORDER) ? ev->order : 0);
-	uint64_t start = f && shift < 48 ? f->addr >> shift << shift : 0;
+	uint64_t start = item && shift < 48 ? item->fault.addr >> shift << shift : 0;
 
-	if (!f || shift >= 48)
+	if (!item || shift >= 48)
 		return thread ? 0 : -ENOMEM;
-	return mapped(walk, ev, of, start, start + (UINT64_C(1) << shift), PFS_PAGE_HUGE, f->call);
+	return mapped(walk, ev, of, start, start + (UINT64_C(1) << shift), PFS_PAGE_HUGE, item->fault.call);
 }
 
 static int mapped_on_request(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_thread *of)

@@ -17,13 +17,14 @@ struct number_slot {
 	} key;
 	UT_hash_handle hh;
 	uint32_t nr;
-	uint64_t last;		 /* of a thread: its last fault in the queue + 1 */
+	uint64_t last;		 /* of a thread: its last fault in the queue + 1; 0: that is not there */
 	unsigned int nr_retired; /* of a space: regions that were unmapped so far */
 	struct pfs_space *space; /* of a process: its last one */
 };
 
 struct item {
 	bool is_page;
+	bool hidden; /* by the filter: a fault of no known region, which may turn out to lie in the stack */
 	union {
 		struct viewer_fault fault;
 		struct viewer_page page;

@@ -258,6 +258,36 @@ export_to folded --tid 8 "$T/a.events"
 is "$(awk '{ sum += $NF } END { print sum }' "$T/folded")" 2 'filters by thread'
 export_to folded --region 'anon' "$T/a.events"
 is "$(awk '{ sum += $NF } END { print sum }' "$T/folded")" 3 'filters by region'
+
+# What came of a fault that a filter hides is not that of the one before. A fault below the stack, which grows, lies in it.
+cat >"$T/hidden.events" <<'END'
+# pfscope events 2
+0.001000000 note key="start" value="mono"
+0.001001000 map pid=7 tid=7 start=10000000 end=10400000 perms=rw-p name=""
+0.001002000 map pid=7 tid=7 start=20000000 end=20080000 perms=rw-s off=0 dev=8:1 ino=9 name="/d/f"
+0.001003000 map pid=7 tid=7 start=7ff000000000 end=7ff000100000 perms=rw-p traits=stack name="[stack]"
+0.002000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=10000000 ip=400010 access=write mode=user
+0.003000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=20010000 ip=400014 access=read mode=user
+0.003000100 major pid=7 tid=7 dev=8:1 ino=9 off=65536 end_off=131072
+0.004000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=10001000 ip=400010 access=write mode=user
+0.005000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=20012000 ip=400014 access=read mode=user
+0.005000100 signal pid=7 tid=7 sig=7
+0.006000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=7feffffff000 ip=400018 access=write mode=user
+0.006000100 map pid=7 tid=7 start=7feffff00000 end=7ff000100000 perms=rw-p traits=stack name="[stack]"
+END
+hidden()
+{
+	export_to sqlite "$@" "$T/hidden.events"
+	query 'select address, region, class, signal from faults; select page, weight from resident'
+}
+
+is "$(hidden --region anon)" '268435456|anon||
+268439552|anon||
+65536|1
+65537|1' 'filters by region: what came of the faults that it shows'
+is "$(hidden --region stack)" '140668768874496|[stack]||
+34342961151|1' 'filters by region: the stack that a fault made grow'
+is "$(hidden --region '(no known region)')" '' 'filters by region: that fault lies in a known one'
 export_to folded --to 0.0035 "$T/a.events"
 is "$(awk '{ sum += $NF } END { print sum }' "$T/folded")" 3 'filters by time: --to is the format and the end'
 export_to sqlite --at 0.004 "$T/a.events"
