@@ -65,7 +65,7 @@ static int put_page(struct pfs_viewer *viewer, const struct viewer_page *page)
 	struct firefox *f = viewer->state;
 	struct allocation record = {
 		.ts_ns = viewer_ns(viewer, page->ts_ns),
-		.addr = page->addr < PFS_JSON_EXACT_MAX ? page->addr : page->addr >> viewer->page_shift,
+		.addr = page->addr < PFS_JSON_EXACT_MAX ? page->addr : page->addr >> viewer->model->page_shift,
 		.call = page->call,
 		.tid = viewer->threads[page->thread].tid,
 		.came = page->came,
@@ -128,7 +128,7 @@ COLUMN(no_time, fault, put_null(json, NULL))
 COLUMN(phase_instant, fault, pfs_json_u64(json, NULL, 0))
 COLUMN(allocation_time, allocation, put_ms(json, NULL, r->ts_ns))
 COLUMN(allocation_weight, allocation,
-       pfs_json_format(json, NULL, "%s%" PRIu64, r->came ? "" : "-", UINT64_C(1) << viewer->page_shift))
+       pfs_json_format(json, NULL, "%s%" PRIu64, r->came ? "" : "-", UINT64_C(1) << viewer->model->page_shift))
 COLUMN(allocation_stack, allocation, put_stack(json, NULL, r->call))
 COLUMN(allocation_address, allocation, pfs_json_u64(json, NULL, r->addr))
 COLUMN(allocation_tid, allocation, pfs_json_format(json, NULL, "%d", r->tid))
@@ -422,7 +422,7 @@ static int put_threads(struct pfs_viewer *viewer)
 
 static int64_t bin_value(const struct pfs_viewer *viewer, const struct viewer_bin *bin, bool memory)
 {
-	return memory ? bin->pages * (INT64_C(1) << viewer->page_shift) : bin->faults;
+	return memory ? bin->pages * (INT64_C(1) << viewer->model->page_shift) : bin->faults;
 }
 
 static void put_counter(struct pfs_viewer *viewer, uint32_t nr, bool memory)

@@ -146,7 +146,7 @@ static void put_sample(struct pfs_viewer *viewer, const struct viewer_sum *sum)
 	for (uint32_t call = sum->key.call; call; call = viewer->calls.calls[call].parent)
 		proto_u64(p, 1, viewer->calls.calls[call].place + 1);
 	proto_u64(p, 2, sum->faults);
-	proto_u64(p, 2, sum->pages << viewer->page_shift);
+	proto_u64(p, 2, sum->pages << viewer->model->page_shift);
 	put_label(pprof, "region", (const char *)(uintptr_t)sum->key.more);
 	put_label(pprof, "class", viewer_class[kind >> 2 & 3]);
 	put_label(pprof, "access", viewer_access[kind & 3]);

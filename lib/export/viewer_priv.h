@@ -93,8 +93,7 @@ struct pfs_viewer {
 	uint64_t first_ns, end_ns;    /* what is shown; set before region() */
 	unsigned int bin_shift;	      /* log2 of the ns of a bin */
 	uint64_t nr_faults, nr_pages; /* written; resident at the end */
-	unsigned int page_shift;
-	struct pfs_err err; /* a format's own message */
+	struct pfs_err err;	      /* a format's own message */
 };
 
 /*

@@ -190,7 +190,7 @@ static int put_fault(struct pfs_viewer *v, const struct viewer_fault *fault)
 	struct viewer_bin *bin = bin_at(v, thread->proc, fault->ts_ns);
 	struct viewer_page page = {
 		.ts_ns = fault->ts_ns,
-		.addr = fault->addr >> v->page_shift << v->page_shift,
+		.addr = fault->addr >> v->model->page_shift << v->model->page_shift,
 		.region = fault->region,
 		.proc = thread->proc,
 		.thread = fault->thread,
@@ -226,10 +226,8 @@ static int queue_add(struct viewer_walk *walk, struct item **item)
 	struct pfs_viewer *v = walk->viewer;
 	int ret = walk->tail - walk->head == QUEUE ? viewer_put_oldest(walk) : 0;
 
-	if (!walk->tail) {
+	if (!walk->tail)
 		v->base_ns = pfs_model_base_ns(v->model);
-		v->page_shift = v->model->page_shift;
-	}
 	*item = &walk->queue[walk->tail++ % QUEUE];
 	return ret;
 }
@@ -250,7 +248,7 @@ static int page_goes(void *ctx, uint32_t space, uint64_t page, const struct view
 
 	*item = (struct item){ .is_page = true,
 			       .page = { .ts_ns = ts_ns,
-					 .addr = page << walk->viewer->page_shift,
+					 .addr = page << walk->viewer->model->page_shift,
 					 .region = was->region,
 					 .proc = walk->viewer->threads[was->thread].proc,
 					 .thread = was->thread,
@@ -272,7 +270,8 @@ static int page_comes(struct viewer_walk *walk, uint32_t space, uint64_t addr, c
 	ret = queue_add(walk, &item);
 	*item = (struct item){ .is_page = true,
 			       .page = { .ts_ns = ts_ns,
-					 .addr = addr >> walk->viewer->page_shift << walk->viewer->page_shift,
+					 .addr = addr >> walk->viewer->model->page_shift
+								 << walk->viewer->model->page_shift,
 					 .region = what->region,
 					 .proc = walk->viewer->threads[what->thread].proc,
 					 .thread = what->thread,
@@ -507,7 +506,7 @@ static int learn(struct viewer_walk *walk, const struct pfs_event *ev, const str
 	case PFS_SIGNAL:
 		f->sig = pfs_has(ev, PFS_F_SIG) ? ev->sig : -1;
 		if (f->came)
-			viewer_pages_forget(&walk->pages, f->space, f->addr >> walk->viewer->page_shift);
+			viewer_pages_forget(&walk->pages, f->space, f->addr >> walk->viewer->model->page_shift);
 		f->came = false;
 		return 0;
 	default: /* the stack grew, so the fault lies in it */

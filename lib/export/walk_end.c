@@ -138,10 +138,8 @@ int viewer_walk_end(struct viewer_walk *walk)
 
 	while (!ret && walk->head < walk->tail)
 		ret = viewer_put_oldest(walk);
-	if (!walk->tail) { /* else they are as they were with the first item, by which the bins of the charts go */
+	if (!walk->tail) /* else it is what it was with the first item, by which the bins of the charts go */
 		v->base_ns = pfs_model_base_ns(v->model);
-		v->page_shift = v->model->page_shift;
-	}
 	v->first_ns = v->options.filter && v->options.filter->from.set ? pfs_time_ns(&v->options.filter->from, v->model)
 								       : v->base_ns;
 	v->end_ns = pfs_filter_end_ns(v->options.filter, v->model);
@@ -171,7 +169,7 @@ bool viewer_moment_next(const struct pfs_viewer *viewer, const struct viewer_pro
 		moment->ts_ns = viewer->base_ns + ((uint64_t)moment->next++ << viewer->bin_shift);
 		moment->new_resident = first || bin->pages;
 		moment->new_rate = first || rate != moment->rate;
-		moment->resident += bin->pages * (INT64_C(1) << viewer->page_shift);
+		moment->resident += bin->pages * (INT64_C(1) << viewer->model->page_shift);
 		moment->rate = rate;
 		if (moment->new_resident || moment->new_rate)
 			return true;
