@@ -79,9 +79,9 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
 	if (f->has_off)
 		put_hex_word(json, "offset", f->off);
 	put_known(json, "access", viewer_access[f->access]);
-	put_known(json, "mode", viewer_mode[f->mode]);
-	put_known(json, "class", viewer_class[f->class]);
-	put_known(json, "how", viewer_how[f->how]);
+	put_known(json, "mode", viewer_word(PFS_F_MODE, f->mode));
+	put_known(json, "class", viewer_word(PFS_F_CLASS, f->class));
+	put_known(json, "how", viewer_word(PFS_F_HOW, f->how));
 	if (f->latency_ns)
 		pfs_json_u64(json, "latency_ns", f->latency_ns);
 	if (f->sig)

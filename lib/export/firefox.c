@@ -151,9 +151,9 @@ static int fault_data(void *ctx, const void *record)
 	if (r->has_off)
 		pfs_json_u64(json, "offset", r->off);
 	put_unknown(viewer, "access", viewer_access[r->access]);
-	put_unknown(viewer, "mode", viewer_mode[r->mode]);
-	put_unknown(viewer, "class", viewer_class[r->class]);
-	put_unknown(viewer, "how", viewer_how[r->how]);
+	put_unknown(viewer, "mode", viewer_word(PFS_F_MODE, r->mode));
+	put_unknown(viewer, "class", viewer_word(PFS_F_CLASS, r->class));
+	put_unknown(viewer, "how", viewer_word(PFS_F_HOW, r->how));
 	if (r->latency_ns)
 		put_ms(json, "latency", r->latency_ns);
 	if (r->sig)

@@ -414,9 +414,9 @@ static void put_event(struct pfs_viewer *viewer, const struct viewer_fault *f, u
 	if (f->has_off)
 		put_number(p, OFFSET, ANNOTATION_UINT, f->off);
 	put_word(p, ACCESS, viewer_access[f->access]);
-	put_word(p, MODE, viewer_mode[f->mode]);
-	put_word(p, CLASS, viewer_class[f->class]);
-	put_word(p, HOW, viewer_how[f->how]);
+	put_word(p, MODE, viewer_word(PFS_F_MODE, f->mode));
+	put_word(p, CLASS, viewer_word(PFS_F_CLASS, f->class));
+	put_word(p, HOW, viewer_word(PFS_F_HOW, f->how));
 	if (f->latency_ns)
 		put_number(p, LATENCY, ANNOTATION_UINT, f->latency_ns);
 	if (f->sig)

@@ -148,9 +148,9 @@ static void put_sample(struct pfs_viewer *viewer, const struct viewer_sum *sum)
 	proto_u64(p, 2, sum->faults);
 	proto_u64(p, 2, sum->pages << viewer->model->page_shift);
 	put_label(pprof, "region", (const char *)(uintptr_t)sum->key.more);
-	put_label(pprof, "class", viewer_class[kind >> 2 & 3]);
+	put_label(pprof, "class", viewer_word(PFS_F_CLASS, kind >> 2 & 3));
 	put_label(pprof, "access", viewer_access[kind & 3]);
-	put_label(pprof, "how", viewer_how[kind >> 4]);
+	put_label(pprof, "how", viewer_word(PFS_F_HOW, kind >> 4));
 	put_label(pprof, "comm", comm);
 	proto_end(p, at);
 	went_on(viewer);

@@ -256,9 +256,9 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
 	number(viewer, to, key);
 	number_if(viewer, to, f->has_off, f->off);
 	text(viewer, to, viewer_access[f->access]);
-	text(viewer, to, viewer_mode[f->mode]);
-	text(viewer, to, viewer_class[f->class]);
-	text(viewer, to, viewer_how[f->how]);
+	text(viewer, to, viewer_word(PFS_F_MODE, f->mode));
+	text(viewer, to, viewer_word(PFS_F_CLASS, f->class));
+	text(viewer, to, viewer_word(PFS_F_HOW, f->how));
 	number_if(viewer, to, f->ip, f->ip);
 	number_if(viewer, to, f->latency_ns, f->latency_ns);
 	number_if(viewer, to, f->sig, f->sig);

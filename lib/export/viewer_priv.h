@@ -116,8 +116,13 @@ struct viewer_format {
 extern const struct viewer_format viewer_folded, viewer_speedscope, viewer_pprof, viewer_sqlite, viewer_firefox,
 	viewer_perfetto, viewer_chrome, viewer_html;
 
-/* Words for what a fault was; "" is unknown. */
-extern const char *const viewer_access[4], *const viewer_mode[3], *const viewer_class[3], *const viewer_how[PFS_NR_HOW];
+/* Words for what a fault was; "" is unknown. Accesses are not those of the event language, where "exec" is the third. */
+extern const char *const viewer_access[4];
+
+static inline const char *viewer_word(enum pfs_field field, unsigned int value)
+{
+	return value ? pfs_fields[field].names[value] : "";
+}
 
 /* The walk (walk.c). */
 struct viewer_walk *viewer_walk_new(struct pfs_viewer *viewer);

@@ -18,9 +18,6 @@ enum { QUEUE = 1 << 14 };
 #define NO_REGION "(no known region)"
 
 const char *const viewer_access[4] = { "", "read", "write", "execute" };
-const char *const viewer_mode[3] = { "", "user", "kernel" };
-const char *const viewer_class[3] = { "", "minor", "major" };
-const char *const viewer_how[PFS_NR_HOW] = { "", "anon", "file", "cow", "swap", "huge", "numa", "hidden" };
 
 struct viewer_walk *viewer_walk_new(struct pfs_viewer *viewer)
 {
