@@ -174,7 +174,7 @@ static bool is_kernel(const struct pfs_frame *frame)
 /* What stands for the function: the offset in its file, or the address. */
 static void put_address(char *buf, size_t size, const struct pfs_frame *frame, const char *module)
 {
-	bool in_file = frame->dev || frame->ino;
+	bool in_file = pfs_is_file(frame->dev, frame->ino);
 
 	if (frame->func)
 		snprintf(buf, size, "%s", frame->func);
@@ -189,9 +189,8 @@ static int find_place(struct viewer_calls *calls, const struct pfs_frame *frame,
 	const char *module = from->module ? from->module : (is_kernel(frame) ? "[kernel]" : NULL);
 	char name[512];
 	struct viewer_place place = {
-		.off = frame->dev || frame->ino ? frame->off : frame->addr,
+		.off = pfs_is_file(frame->dev, frame->ino) ? frame->off : frame->addr,
 		.line = from->line,
-		.known = from->func || frame->func,
 		.kernel = is_kernel(frame),
 		.module = viewer_text(calls, module ? module : ""),
 		.path = viewer_text(calls, from->path ? from->path : ""),

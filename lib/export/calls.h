@@ -19,7 +19,6 @@ struct viewer_place {
 	const char *source;   /* "": unknown */
 	uint64_t off;	      /* of the first instruction that was seen there: in the file, or its address */
 	uint32_t line;	      /* 0: unknown */
-	bool known;	      /* name is a function's */
 	bool kernel;
 };
 

@@ -227,7 +227,6 @@ static int end(struct pfs_viewer *viewer)
 }
 
 const struct viewer_format viewer_chrome = {
-	.name = "chrome",
 	.size = sizeof(struct chrome),
 	.begin = begin,
 	.fault = put_fault,

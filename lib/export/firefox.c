@@ -431,7 +431,7 @@ static void put_counter(struct pfs_viewer *viewer, uint32_t nr, bool memory)
 	const struct viewer_proc *proc = viewer->procs[nr];
 	struct pfs_json *json = &viewer->json;
 	uint32_t first = viewer_ns(viewer, proc->first_ns) >> viewer->bin_shift;
-	uint32_t last = viewer_ns(viewer, proc->last_ns) >> viewer->bin_shift, bins = last - first + 3;
+	uint32_t last = viewer_ns(viewer, proc->last_ns) >> viewer->bin_shift, bins;
 	char pid[VIEWER_PID_MAX];
 
 	/* One empty bin before, where there is room, and one behind. */
@@ -522,7 +522,6 @@ static void fini(struct pfs_viewer *viewer)
 }
 
 const struct viewer_format viewer_firefox = {
-	.name = "firefox",
 	.size = sizeof(struct firefox),
 	.begin = begin,
 	.fault = put_fault,

@@ -82,7 +82,6 @@ static void fini(struct pfs_viewer *viewer)
 }
 
 const struct viewer_format viewer_folded = {
-	.name = "folded",
 	.size = sizeof(struct folded),
 	.fault = put_fault,
 	.end = end,

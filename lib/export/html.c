@@ -182,7 +182,6 @@ static void fini(struct pfs_viewer *viewer)
 }
 
 const struct viewer_format viewer_html = {
-	.name = "html",
 	.size = sizeof(struct html),
 	.fault = put_fault,
 	.end = end,

@@ -652,7 +652,6 @@ static int count_page(struct pfs_viewer *viewer, const struct viewer_page *page)
 }
 
 const struct viewer_format viewer_perfetto = {
-	.name = "perfetto",
 	.size = sizeof(struct perfetto),
 	.binary = true,
 	.begin = begin,

@@ -272,7 +272,6 @@ static void fini(struct pfs_viewer *viewer)
 }
 
 const struct viewer_format viewer_pprof = {
-	.name = "pprof",
 	.size = sizeof(struct pprof),
 	.binary = true,
 	.fault = put_fault,

@@ -157,7 +157,6 @@ static void fini(struct pfs_viewer *viewer)
 }
 
 const struct viewer_format viewer_speedscope = {
-	.name = "speedscope",
 	.size = sizeof(struct speedscope),
 	.begin = begin,
 	.fault = put_fault,

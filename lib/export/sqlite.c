@@ -454,7 +454,6 @@ static void fini(struct pfs_viewer *viewer)
 }
 
 const struct viewer_format viewer_sqlite = {
-	.name = "sqlite",
 	.size = sizeof(struct sqlite),
 	.binary = true,
 	.begin = begin,

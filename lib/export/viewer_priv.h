@@ -18,11 +18,10 @@ struct viewer_proc {
 	int32_t pid; /* that of a thread if it is not known */
 	const char *name;
 	uint64_t first_ns, last_ns; /* of its faults and pages */
-	uint64_t nr_faults;
-	uint32_t main;	/* its first thread + 1; 0: none */
-	uint32_t again; /* processes before it that had the same pid */
+	uint32_t main;		    /* its first thread + 1; 0: none */
+	uint32_t again;		    /* processes before it that had the same pid */
 	struct viewer_bin {
-		uint32_t faults, major;
+		uint32_t faults;
 		int32_t pages; /* that became resident, less those that went */
 	} bins[VIEWER_BINS];
 };
@@ -31,23 +30,20 @@ struct viewer_thread {
 	int32_t pid, tid;
 	uint32_t proc;
 	const char *comm;
-	uint64_t first_ns, last_ns; /* faults */
 	uint64_t nr_faults;
 };
 
 struct viewer_fault {
 	uint64_t ts_ns;
-	uint64_t addr, ip; /* ip 0: unknown */
-	uint64_t off;	   /* of addr in the file, if has_off */
-	uint64_t ino;
+	uint64_t addr, ip;   /* ip 0: unknown */
+	uint64_t off;	     /* of addr in the file, if has_off */
 	uint64_t latency_ns; /* 0: unknown */
 	const char *region;  /* its name: "/usr/lib/libc.so.6", "[heap]", "anon", "(no known region)" */
 	const char *comm;    /* of the thread then */
 	uint32_t thread;     /* its number */
 	uint32_t call;
 	uint32_t space; /* number of its address space */
-	uint32_t dev;
-	int32_t sig; /* it ended in that signal; 0: it did not */
+	int32_t sig;	/* it ended in that signal; 0: it did not */
 	uint8_t access, mode, class, how;
 	bool has_off;
 	bool came; /* its page became resident by it */
@@ -101,7 +97,6 @@ struct pfs_viewer {
  * time; all others after the last of them. 0 or -errno; what fails to be written is noticed when the file is closed.
  */
 struct viewer_format {
-	const char *name;
 	size_t size; /* of its state */
 	bool binary;
 	int (*begin)(struct pfs_viewer *viewer);

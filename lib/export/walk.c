@@ -112,7 +112,6 @@ static struct number_slot *thread_slot(struct viewer_walk *walk, const struct pf
 			.pid = thread->proc->pid,
 			.tid = thread->tid,
 			.proc = proc,
-			.first_ns = UINT64_MAX,
 		};
 		slot->nr = v->nr_threads;
 		if (!v->procs[proc]->main)
@@ -154,7 +153,7 @@ static void widen(struct pfs_viewer *v)
 				a = bins[2 * k];
 				b = bins[2 * k + 1];
 			}
-			bins[k] = (struct viewer_bin){ a.faults + b.faults, a.major + b.major, a.pages + b.pages };
+			bins[k] = (struct viewer_bin){ a.faults + b.faults, a.pages + b.pages };
 		}
 	}
 	v->bin_shift++;
@@ -184,7 +183,6 @@ static int put_page(struct pfs_viewer *v, const struct viewer_page *page)
 static int put_fault(struct pfs_viewer *v, const struct viewer_fault *fault)
 {
 	struct viewer_thread *thread = &v->threads[fault->thread];
-	struct viewer_bin *bin = bin_at(v, thread->proc, fault->ts_ns);
 	struct viewer_page page = {
 		.ts_ns = fault->ts_ns,
 		.addr = fault->addr >> v->model->page_shift << v->model->page_shift,
@@ -197,12 +195,8 @@ static int put_fault(struct pfs_viewer *v, const struct viewer_fault *fault)
 	};
 	int ret;
 
-	bin->faults++;
-	bin->major += fault->class == PFS_MAJOR_CLASS;
-	thread->first_ns = fault->ts_ns < thread->first_ns ? fault->ts_ns : thread->first_ns;
-	thread->last_ns = fault->ts_ns > thread->last_ns ? fault->ts_ns : thread->last_ns;
+	bin_at(v, thread->proc, fault->ts_ns)->faults++;
 	thread->nr_faults++;
-	v->procs[thread->proc]->nr_faults++;
 	v->nr_faults++;
 	ret = v->format->fault ? v->format->fault(v, fault) : 0;
 	return ret || !fault->came ? ret : put_page(v, &page);
@@ -375,8 +369,6 @@ static void place_in(struct viewer_fault *f, const struct pfs_region *region)
 		return;
 	f->has_off = true;
 	f->off = region->off + (f->addr - region->start);
-	f->ino = region->ino;
-	f->dev = region->dev;
 }
 
 /* The page of the fault is resident now. 0 or -ENOMEM. */
