@@ -231,45 +231,38 @@ static struct item *waiting(struct viewer_walk *walk, const struct number_slot *
 
 /* ---- resident pages ---- */
 
-static int page_goes(void *ctx, uint32_t space, uint64_t page, const struct viewer_resident *was, uint64_t ts_ns)
+static int queue_page(struct viewer_walk *walk, uint32_t space, uint64_t page, const struct viewer_resident *what,
+		      uint64_t ts_ns, bool came)
 {
-	struct viewer_walk *walk = ctx;
 	struct item *item;
 	int ret = queue_add(walk, &item);
 
 	*item = (struct item){ .is_page = true,
 			       .page = { .ts_ns = ts_ns,
 					 .addr = page << walk->viewer->model->page_shift,
-					 .region = was->region,
-					 .proc = walk->viewer->threads[was->thread].proc,
-					 .thread = was->thread,
-					 .call = was->call,
+					 .region = what->region,
+					 .proc = walk->viewer->threads[what->thread].proc,
+					 .thread = what->thread,
+					 .call = what->call,
 					 .space = space,
-					 .ended = walk->ending } };
+					 .came = came,
+					 .ended = !came && walk->ending } };
 	return ret;
+}
+
+static int page_goes(void *ctx, uint32_t space, uint64_t page, const struct viewer_resident *was, uint64_t ts_ns)
+{
+	return queue_page(ctx, space, page, was, ts_ns, false);
 }
 
 /* Pages that something else than a fault of their own has mapped. */
 static int page_comes(struct viewer_walk *walk, uint32_t space, uint64_t addr, const struct viewer_resident *what,
 		      uint64_t ts_ns)
 {
-	struct item *item;
-	int ret = viewer_pages_add(&walk->pages, space, addr >> walk->viewer->model->page_shift, what);
+	uint64_t page = addr >> walk->viewer->model->page_shift;
+	int ret = viewer_pages_add(&walk->pages, space, page, what);
 
-	if (ret <= 0)
-		return ret;
-	ret = queue_add(walk, &item);
-	*item = (struct item){ .is_page = true,
-			       .page = { .ts_ns = ts_ns,
-					 .addr = addr >> walk->viewer->model->page_shift
-								 << walk->viewer->model->page_shift,
-					 .region = what->region,
-					 .proc = walk->viewer->threads[what->thread].proc,
-					 .thread = what->thread,
-					 .call = what->call,
-					 .space = space,
-					 .came = true } };
-	return ret;
+	return ret <= 0 ? ret : queue_page(walk, space, page, what, ts_ns, true);
 }
 
 /* Those of regions that were unmapped since the last look at the space. */
