@@ -209,22 +209,27 @@ int firefox_functions(const struct viewer_calls *calls, uint32_t *func_of)
 	return ret;
 }
 
-/* Frames are places. So are functions and sources, but only the first place of each is used. */
-void firefox_shared(struct pfs_viewer *viewer, const uint32_t *lib_of, uint32_t nr_libs, const uint32_t *func_of)
-{
-	struct firefox *f = viewer->state;
-	struct pfs_json *json = &viewer->json;
-	const struct viewer_calls *calls = &viewer->calls;
-	const struct viewer_place *places = calls->places;
-	uint32_t nr = calls->nr_places, stacks = calls->nr_calls - 1, none = firefox_string(viewer, "");
+/* ---- tables that all threads share: frames are places. So are functions and sources, but only the first one of each is used ---- */
 
-	pfs_json_begin(json, "shared", "{");
+static void put_stacks(struct pfs_viewer *viewer)
+{
+	struct pfs_json *json = &viewer->json;
+	const struct viewer_call *calls = viewer->calls.calls + 1; /* without the empty path */
+	uint32_t nr = viewer->calls.nr_calls - 1;
+
 	pfs_json_begin(json, "stackTable", "{");
-	PUT_ARRAY(json, "frame", stacks, pfs_json_u64(json, NULL, calls->calls[i + 1].place));
-	PUT_ARRAY(json, "prefixOffset", stacks,
-		  pfs_json_u64(json, NULL, calls->calls[i + 1].parent ? i + 1 - calls->calls[i + 1].parent : 0));
-	pfs_json_u64(json, "length", stacks);
+	PUT_ARRAY(json, "frame", nr, pfs_json_u64(json, NULL, calls[i].place));
+	PUT_ARRAY(json, "prefixOffset", nr, pfs_json_u64(json, NULL, calls[i].parent ? i + 1 - calls[i].parent : 0));
+	pfs_json_u64(json, "length", nr);
 	pfs_json_end(json, "}");
+}
+
+static void put_frames(struct pfs_viewer *viewer, const uint32_t *func_of)
+{
+	struct pfs_json *json = &viewer->json;
+	const struct viewer_place *places = viewer->calls.places;
+	uint32_t nr = viewer->calls.nr_places;
+
 	pfs_json_begin(json, "frameTable", "{");
 	PUT_ARRAY(json, "address", nr,
 		  places[i].off < PFS_JSON_EXACT_MAX ? pfs_json_u64(json, NULL, places[i].off)
@@ -240,6 +245,14 @@ void firefox_shared(struct pfs_viewer *viewer, const uint32_t *lib_of, uint32_t 
 	PUT_ARRAY(json, "originalLocation", nr, put_null(json, NULL));
 	pfs_json_u64(json, "length", nr);
 	pfs_json_end(json, "}");
+}
+
+static void put_functions(struct pfs_viewer *viewer, const uint32_t *lib_of)
+{
+	struct pfs_json *json = &viewer->json;
+	const struct viewer_place *places = viewer->calls.places;
+	uint32_t nr = viewer->calls.nr_places;
+
 	pfs_json_begin(json, "funcTable", "{");
 	PUT_ARRAY(json, "name", nr, pfs_json_u64(json, NULL, firefox_string(viewer, places[i].name)));
 	PUT_ARRAY(json, "isJS", nr, pfs_json_bool(json, NULL, false));
@@ -252,13 +265,20 @@ void firefox_shared(struct pfs_viewer *viewer, const uint32_t *lib_of, uint32_t 
 	PUT_ARRAY(json, "originalLocation", nr, put_null(json, NULL));
 	pfs_json_u64(json, "length", nr);
 	pfs_json_end(json, "}");
+}
+
+/* Libraries, once more. */
+static void put_resources(struct pfs_viewer *viewer, const uint32_t *lib_of, uint32_t nr_libs)
+{
+	struct pfs_json *json = &viewer->json;
+
 	pfs_json_begin(json, "resourceTable", "{");
 	PUT_ARRAY(json, "lib", nr_libs, pfs_json_u64(json, NULL, i));
 	pfs_json_line(json, "\n");
 	pfs_json_begin(json, "name", "[");
-	for (uint32_t i = 0, lib = 0; i < nr; i++)
+	for (uint32_t i = 0, lib = 0; i < viewer->calls.nr_places; i++)
 		if (lib_of[i] > lib) {
-			pfs_json_u64(json, NULL, firefox_string(viewer, places[i].module));
+			pfs_json_u64(json, NULL, firefox_string(viewer, viewer->calls.places[i].module));
 			lib = lib_of[i];
 		}
 	pfs_json_end(json, "]");
@@ -266,13 +286,14 @@ void firefox_shared(struct pfs_viewer *viewer, const uint32_t *lib_of, uint32_t 
 	PUT_ARRAY(json, "type", nr_libs, pfs_json_u64(json, NULL, 1));
 	pfs_json_u64(json, "length", nr_libs);
 	pfs_json_end(json, "}");
-	pfs_json_begin(json, "nativeSymbols", "{");
-	PUT_ARRAY(json, "libIndex", 0, put_null(json, NULL));
-	PUT_ARRAY(json, "address", 0, put_null(json, NULL));
-	PUT_ARRAY(json, "name", 0, put_null(json, NULL));
-	PUT_ARRAY(json, "functionSize", 0, put_null(json, NULL));
-	pfs_json_u64(json, "length", 0);
-	pfs_json_end(json, "}");
+}
+
+static void put_sources(struct pfs_viewer *viewer, uint32_t none)
+{
+	struct pfs_json *json = &viewer->json;
+	const struct viewer_place *places = viewer->calls.places;
+	uint32_t nr = viewer->calls.nr_places;
+
 	pfs_json_begin(json, "sources", "{");
 	PUT_ARRAY(json, "id", nr, put_null(json, NULL));
 	PUT_ARRAY(json, "filename", nr,
@@ -283,12 +304,37 @@ void firefox_shared(struct pfs_viewer *viewer, const uint32_t *lib_of, uint32_t 
 	PUT_ARRAY(json, "content", nr, put_null(json, NULL));
 	pfs_json_u64(json, "length", nr);
 	pfs_json_end(json, "}");
-	pfs_json_begin(json, "sourceLocationTable", "{");
-	PUT_ARRAY(json, "source", 0, put_null(json, NULL));
-	PUT_ARRAY(json, "line", 0, put_null(json, NULL));
-	PUT_ARRAY(json, "column", 0, put_null(json, NULL));
+}
+
+/* A table without rows; `columns` ends in NULL. */
+static void put_empty(struct pfs_json *json, const char *name, const char *const *columns)
+{
+	pfs_json_begin(json, name, "{");
+	for (; *columns; columns++) {
+		pfs_json_line(json, "\n");
+		pfs_json_begin(json, *columns, "[");
+		pfs_json_end(json, "]");
+	}
 	pfs_json_u64(json, "length", 0);
 	pfs_json_end(json, "}");
+}
+
+void firefox_shared(struct pfs_viewer *viewer, const uint32_t *lib_of, uint32_t nr_libs, const uint32_t *func_of)
+{
+	static const char *const symbol[] = { "libIndex", "address", "name", "functionSize", NULL };
+	static const char *const location[] = { "source", "line", "column", NULL };
+	struct firefox *f = viewer->state;
+	struct pfs_json *json = &viewer->json;
+	uint32_t none = firefox_string(viewer, "");
+
+	pfs_json_begin(json, "shared", "{");
+	put_stacks(viewer);
+	put_frames(viewer, func_of);
+	put_functions(viewer, lib_of);
+	put_resources(viewer, lib_of, nr_libs);
+	put_empty(json, "nativeSymbols", symbol);
+	put_sources(viewer, none);
+	put_empty(json, "sourceLocationTable", location);
 	PUT_ARRAY(json, "stringArray", f->nr_strings, pfs_json_string(json, NULL, f->order[i]));
 	pfs_json_end(json, "}");
 }
