@@ -516,7 +516,6 @@ static void fini(struct pfs_viewer *viewer)
 	viewer_spool_fini(&f->allocations);
 	viewer_spool_fini(&f->regions);
 	PFS_HASH_FREE(f->strings);
-	free(f->order);
 	free(f->losses);
 	free(f->main_index);
 }

@@ -4,9 +4,8 @@
 #define PFS_FIREFOX_PRIV_H
 
 #include "export/spool.h"
+#include "export/strings.h"
 #include "export/viewer_priv.h"
-
-#include "base/hash.h"
 
 /* Numbers of the categories, by which the viewer colours. */
 enum { OTHER, USER, KERNEL, MINOR, MAJOR, REGION, LOST };
@@ -15,13 +14,7 @@ struct firefox {
 	struct viewer_spool faults;	 /* by thread */
 	struct viewer_spool allocations; /* by process */
 	struct viewer_spool regions;	 /* by process */
-	struct string_slot {
-		const char *key;
-		uint32_t nr;
-		UT_hash_handle hh;
-	} * strings;
-	const char **order; /* the strings by their numbers */
-	uint32_t nr_strings, max_strings;
+	struct viewer_string *strings;
 	struct loss {
 		uint64_t from_ns, to_ns;
 		const struct pfs_loss *loss;

@@ -2,8 +2,6 @@
 /* Firefox Profiler's format: what the file is, libraries, functions, frames, stacks and strings (firefox.c has the rest). */
 #include "export/firefox_priv.h"
 
-#include "base/array.h"
-
 #include <errno.h>
 #include <inttypes.h>
 
@@ -21,20 +19,11 @@ static const struct {
 uint32_t firefox_string(struct pfs_viewer *viewer, const char *s)
 {
 	struct firefox *f = viewer->state;
-	struct string_slot *slot = PFS_HASH_GET(f->strings, key, s);
-	const char **added;
+	bool added;
+	uint32_t nr = viewer_string_number(&f->strings, s, &added);
 
-	if (slot && !slot->nr) { /* plus 1 */
-		added = pfs_array_add(f->order, f->nr_strings, f->max_strings);
-		if (added) {
-			*added = s;
-			slot->nr = f->nr_strings;
-		}
-	}
-	if (slot && slot->nr)
-		return slot->nr - 1;
-	f->failed = true;
-	return 0;
+	f->failed |= !nr;
+	return nr ? nr - 1 : 0;
 }
 
 static void put_fields(struct pfs_json *json, const char *const (*fields)[3])
@@ -144,7 +133,7 @@ void firefox_meta(struct pfs_viewer *viewer)
  */
 int firefox_libs(struct pfs_viewer *viewer, uint32_t *lib_of, uint32_t *nr)
 {
-	struct string_slot *slots = NULL;
+	struct viewer_string *slots = NULL;
 	struct pfs_json *json = &viewer->json;
 	int ret = 0;
 
@@ -153,7 +142,7 @@ int firefox_libs(struct pfs_viewer *viewer, uint32_t *lib_of, uint32_t *nr)
 	for (uint32_t i = 0; !ret && i < viewer->calls.nr_places; i++) {
 		const struct viewer_place *place = &viewer->calls.places[i];
 		const char *key = *place->path ? place->path : place->module;
-		struct string_slot *slot = *key ? PFS_HASH_GET(slots, key, key) : NULL;
+		struct viewer_string *slot = *key ? PFS_HASH_GET(slots, key, key) : NULL;
 
 		if (!slot) {
 			ret = *key ? -ENOMEM : 0;
@@ -335,6 +324,10 @@ void firefox_shared(struct pfs_viewer *viewer, const uint32_t *lib_of, uint32_t 
 	put_empty(json, "nativeSymbols", symbol);
 	put_sources(viewer, none);
 	put_empty(json, "sourceLocationTable", location);
-	PUT_ARRAY(json, "stringArray", f->nr_strings, pfs_json_string(json, NULL, f->order[i]));
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, "stringArray", "[");
+	for (const struct viewer_string *s = f->strings; s; s = s->hh.next)
+		pfs_json_string(json, NULL, s->key);
+	pfs_json_end(json, "]");
 	pfs_json_end(json, "}");
 }

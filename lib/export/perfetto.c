@@ -5,10 +5,10 @@
  * Resident pages and faults are counters of a process, its regions slices of tracks under one of their own.
  */
 #include "export/proto.h"
+#include "export/strings.h"
 #include "export/viewer_priv.h"
 
 #include "base/array.h"
-#include "base/hash.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -109,11 +109,7 @@ struct perfetto {
 	bool *has_call;	    /* of each path: it was interned */
 	uint32_t max_calls;
 	uint32_t nr_threads, nr_procs; /* that have tracks */
-	struct string_slot {
-		const char *key;
-		uint32_t nr;
-		UT_hash_handle hh;
-	} * strings, *functions, *modules;
+	struct viewer_string *strings, *functions, *modules;
 	bool begun;
 	struct lanes *lanes; /* by process */
 	uint32_t max_lanes;
@@ -229,17 +225,6 @@ static int put_tracks(struct pfs_viewer *viewer)
 
 /* ---- interned data: within a packet ---- */
 
-/* The iid of a string in one of the tables; *added: it is new. 0: no memory. */
-static uint32_t intern(struct string_slot **slots, const char *s, bool *added)
-{
-	struct string_slot *slot = PFS_HASH_GET(*slots, key, s);
-
-	*added = slot && !slot->nr;
-	if (*added)
-		slot->nr = HASH_COUNT(*slots);
-	return slot ? slot->nr : 0;
-}
-
 static void put_string(struct viewer_proto *p, unsigned int field, uint32_t iid, const char *s)
 {
 	size_t at = proto_begin(p, field);
@@ -250,10 +235,10 @@ static void put_string(struct viewer_proto *p, unsigned int field, uint32_t iid,
 }
 
 /* The string, into the table of that field. 0: no memory. */
-static uint32_t put_interned(struct perfetto *t, struct string_slot **slots, unsigned int field, const char *s)
+static uint32_t put_interned(struct perfetto *t, struct viewer_string **strings, unsigned int field, const char *s)
 {
 	bool added;
-	uint32_t iid = intern(slots, s, &added);
+	uint32_t iid = viewer_string_number(strings, s, &added);
 
 	if (added)
 		put_string(&t->p, field, iid, s);
@@ -266,7 +251,7 @@ static uint32_t put_module(struct perfetto *t, const struct viewer_place *place)
 {
 	const char *path = *place->path ? place->path : place->module;
 	bool added;
-	uint32_t iid = intern(&t->modules, path, &added);
+	uint32_t iid = viewer_string_number(&t->modules, path, &added);
 	size_t at;
 
 	if (!added)
@@ -336,7 +321,7 @@ static void put_interned_data(struct pfs_viewer *viewer, const struct viewer_fau
 	size_t at;
 	bool added;
 
-	*region = intern(&t->strings, f->region, &added);
+	*region = viewer_string_number(&t->strings, f->region, &added);
 	if (!*region || !pfs_array_extend(t->has_call, t->max_calls, f->call + 1)) {
 		t->p.failed = true;
 		return;

@@ -5,6 +5,7 @@
  * resident at the end of each process, or of the recording, by the paths that brought it.
  */
 #include "export/proto.h"
+#include "export/strings.h"
 #include "export/sums.h"
 #include "export/viewer_priv.h"
 
@@ -15,15 +16,9 @@
 enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING, DURATION = 10, COMMENT = 13, DEFAULT_TYPE };
 
 struct pprof {
-	struct viewer_sum *faults; /* by path, kind, region, thread name */
-	struct viewer_sum *pages;  /* by path, process, region */
-	struct string_slot {
-		const char *key;
-		uint32_t nr;
-		UT_hash_handle hh;
-	} * strings;
-	const char **order; /* the strings by their numbers - 1; 0 is "" */
-	uint32_t nr_strings, max_strings;
+	struct viewer_sum *faults;     /* by path, kind, region, thread name */
+	struct viewer_sum *pages;      /* by path, process, region */
+	struct viewer_string *strings; /* 0 is "" */
 	struct viewer_proto proto;
 	z_stream z;
 	bool deflating, failed;
@@ -91,21 +86,11 @@ static void went_on(struct pfs_viewer *viewer)
 /* The number of a string, which lives as long as the viewer. */
 static uint64_t string(struct pprof *pprof, const char *s)
 {
-	struct string_slot *slot = *s ? PFS_HASH_GET(pprof->strings, key, s) : NULL;
+	bool added;
+	uint32_t nr = *s ? viewer_string_number(&pprof->strings, s, &added) : 0;
 
-	if (!*s)
-		return 0;
-	if (slot && !slot->nr) {
-		const char **added = pfs_array_add(pprof->order, pprof->nr_strings, pprof->max_strings);
-
-		if (added) {
-			*added = s;
-			slot->nr = pprof->nr_strings;
-		}
-	}
-	if (!slot || !slot->nr)
-		pprof->failed = true;
-	return slot ? slot->nr : 0;
+	pprof->failed |= *s && !nr;
+	return nr;
 }
 
 /* ---- messages ---- */
@@ -159,13 +144,13 @@ static void put_sample(struct pfs_viewer *viewer, const struct viewer_sum *sum)
 /* A mapping stands for each file: its number is that of the first place in it + 1. *of: of each place. */
 static int find_mappings(struct pfs_viewer *viewer, uint32_t *of)
 {
-	struct string_slot *slots = NULL;
+	struct viewer_string *slots = NULL;
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < viewer->calls.nr_places; i++) {
 		const struct viewer_place *place = &viewer->calls.places[i];
 		const char *key = *place->path ? place->path : place->module;
-		struct string_slot *slot = *key ? PFS_HASH_GET(slots, key, key) : NULL;
+		struct viewer_string *slot = *key ? PFS_HASH_GET(slots, key, key) : NULL;
 
 		if (!slot) {
 			ret = *key ? -ENOMEM : 0;
@@ -250,8 +235,8 @@ static int end(struct pfs_viewer *viewer)
 	proto_u64(p, COMMENT, string(pprof, viewer_title(viewer)));
 	proto_u64(p, DEFAULT_TYPE, string(pprof, "faults"));
 	proto_string(p, STRING, "");
-	for (uint32_t i = 0; i < pprof->nr_strings; i++) {
-		proto_string(p, STRING, pprof->order[i]);
+	for (const struct viewer_string *s = pprof->strings; s; s = s->hh.next) {
+		proto_string(p, STRING, s->key);
 		went_on(viewer);
 	}
 	squeeze(viewer, Z_FINISH);
@@ -267,7 +252,6 @@ static void fini(struct pfs_viewer *viewer)
 	PFS_HASH_FREE(pprof->faults);
 	PFS_HASH_FREE(pprof->pages);
 	PFS_HASH_FREE(pprof->strings);
-	free(pprof->order);
 	free(pprof->proto.bytes);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "base/hash.h"
 #include "base/write_all.h"
+#include "export/strings.h"
 #include "export/viewer_priv.h"
 
 #include <dlfcn.h>
@@ -71,11 +72,7 @@ struct sqlite {
 	int fd;	    /* of the file + 1 */
 	int column; /* of the row that is filled in */
 	uint64_t run;
-	struct key_slot {
-		const char *key;
-		uint32_t nr;
-		UT_hash_handle hh;
-	} * keys;
+	struct viewer_string *keys; /* names of regions */
 };
 
 static int failed(struct pfs_viewer *viewer)
@@ -224,17 +221,14 @@ static int begin(struct pfs_viewer *viewer)
 static int region_key(struct pfs_viewer *viewer, const char *name, uint32_t *nr)
 {
 	struct sqlite *s = viewer->state;
-	struct key_slot *slot = PFS_HASH_GET(s->keys, key, name);
 	sqlite3_stmt *to;
+	bool added;
 
-	if (!slot)
-		return -ENOMEM;
-	*nr = slot->nr;
-	if (slot->nr)
-		return 0;
-	*nr = slot->nr = HASH_COUNT(s->keys);
+	*nr = viewer_string_number(&s->keys, name, &added);
+	if (!added)
+		return *nr ? 0 : -ENOMEM;
 	to = row(viewer, REGION_KEY);
-	number(viewer, to, slot->nr);
+	number(viewer, to, *nr);
 	text(viewer, to, name);
 	return add(viewer, to);
 }
