@@ -273,6 +273,28 @@ int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames
 	return 0;
 }
 
+int viewer_calls_files(const struct viewer_calls *calls, uint32_t *first)
+{
+	struct file_slot {
+		const char *key;
+		uint32_t first;
+		UT_hash_handle hh;
+	} *slots = NULL;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < calls->nr_places; i++) {
+		const char *file = viewer_file(&calls->places[i]);
+		struct file_slot *slot = *file ? PFS_HASH_GET(slots, key, file) : NULL;
+
+		if (slot && !slot->first)
+			slot->first = i + 1;
+		first[i] = slot ? slot->first : 0;
+		ret = *file && !slot ? -ENOMEM : 0;
+	}
+	PFS_HASH_FREE(slots);
+	return ret;
+}
+
 int viewer_calls_named(struct viewer_calls *calls, const char *name, uint32_t *call)
 {
 	struct viewer_place place = {

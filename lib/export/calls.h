@@ -44,6 +44,15 @@ void viewer_calls_fini(struct viewer_calls *calls);
 /* The string as it may be shown, which lives as long as the calls. NULL: no memory. */
 const char *viewer_text(struct viewer_calls *calls, const char *s);
 
+/* What a place lies in: its file, or what stands for that; "" is unknown. */
+static inline const char *viewer_file(const struct viewer_place *place)
+{
+	return *place->path ? place->path : place->module;
+}
+
+/* The first place in the same file + 1, of each place; 0: its file is not known. 0 or -ENOMEM. */
+int viewer_calls_files(const struct viewer_calls *calls, uint32_t *first);
+
 /* The path of these frames, the innermost first. 0 or -ENOMEM. */
 int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint32_t *call);
 

@@ -128,46 +128,40 @@ void firefox_meta(struct pfs_viewer *viewer)
 	pfs_json_end(json, "}");
 }
 
-/*
- * Libraries are the modules of the places, each once: lib_of[] has the number of each place's, plus 1. 0 or -ENOMEM.
- */
+static void put_lib(struct pfs_json *json, const struct viewer_place *place)
+{
+	pfs_json_line(json, "\n");
+	pfs_json_begin(json, NULL, "{");
+	pfs_json_word(json, "arch", "");
+	pfs_json_string(json, "name", place->module);
+	pfs_json_string(json, "path", viewer_file(place));
+	pfs_json_string(json, "debugName", place->module);
+	pfs_json_string(json, "debugPath", viewer_file(place));
+	pfs_json_word(json, "breakpadId", "");
+	if (*place->build_id)
+		pfs_json_string(json, "codeId", place->build_id);
+	else
+		put_null(json, "codeId");
+	pfs_json_end(json, "}");
+}
+
+/* Libraries are the files of the places, each once: lib_of[] has the number of each place's, plus 1. 0 or -ENOMEM. */
 int firefox_libs(struct pfs_viewer *viewer, uint32_t *lib_of, uint32_t *nr)
 {
-	struct viewer_string *slots = NULL;
-	struct pfs_json *json = &viewer->json;
-	int ret = 0;
+	const struct viewer_calls *calls = &viewer->calls;
+	int ret = viewer_calls_files(calls, lib_of);
 
 	*nr = 0;
-	pfs_json_begin(json, "libs", "[");
-	for (uint32_t i = 0; !ret && i < viewer->calls.nr_places; i++) {
-		const struct viewer_place *place = &viewer->calls.places[i];
-		const char *key = *place->path ? place->path : place->module;
-		struct viewer_string *slot = *key ? PFS_HASH_GET(slots, key, key) : NULL;
-
-		if (!slot) {
-			ret = *key ? -ENOMEM : 0;
-			continue;
+	pfs_json_begin(&viewer->json, "libs", "[");
+	for (uint32_t i = 0; !ret && i < calls->nr_places; i++) {
+		if (lib_of[i] == i + 1) {
+			put_lib(&viewer->json, &calls->places[i]);
+			lib_of[i] = ++*nr;
+		} else if (lib_of[i]) { /* that of an earlier place, which has its number by now */
+			lib_of[i] = lib_of[lib_of[i] - 1];
 		}
-		if (!slot->nr) {
-			slot->nr = ++*nr;
-			pfs_json_line(json, "\n");
-			pfs_json_begin(json, NULL, "{");
-			pfs_json_word(json, "arch", "");
-			pfs_json_string(json, "name", place->module);
-			pfs_json_string(json, "path", key);
-			pfs_json_string(json, "debugName", place->module);
-			pfs_json_string(json, "debugPath", key);
-			pfs_json_word(json, "breakpadId", "");
-			if (*place->build_id)
-				pfs_json_string(json, "codeId", place->build_id);
-			else
-				put_null(json, "codeId");
-			pfs_json_end(json, "}");
-		}
-		lib_of[i] = slot->nr;
 	}
-	pfs_json_end(json, "]");
-	PFS_HASH_FREE(slots);
+	pfs_json_end(&viewer->json, "]");
 	return ret;
 }
 

@@ -249,7 +249,7 @@ static uint32_t put_interned(struct perfetto *t, struct viewer_string **strings,
 
 static uint32_t put_module(struct perfetto *t, const struct viewer_place *place)
 {
-	const char *path = *place->path ? place->path : place->module;
+	const char *path = viewer_file(place);
 	bool added;
 	uint32_t iid = viewer_string_number(&t->modules, path, &added);
 	size_t at;

@@ -141,35 +141,12 @@ static void put_sample(struct pfs_viewer *viewer, const struct viewer_sum *sum)
 	went_on(viewer);
 }
 
-/* A mapping stands for each file: its number is that of the first place in it + 1. *of: of each place. */
-static int find_mappings(struct pfs_viewer *viewer, uint32_t *of)
-{
-	struct viewer_string *slots = NULL;
-	int ret = 0;
-
-	for (uint32_t i = 0; !ret && i < viewer->calls.nr_places; i++) {
-		const struct viewer_place *place = &viewer->calls.places[i];
-		const char *key = *place->path ? place->path : place->module;
-		struct viewer_string *slot = *key ? PFS_HASH_GET(slots, key, key) : NULL;
-
-		if (!slot) {
-			ret = *key ? -ENOMEM : 0;
-			continue;
-		}
-		if (!slot->nr)
-			slot->nr = i + 1;
-		of[i] = slot->nr;
-	}
-	PFS_HASH_FREE(slots);
-	return ret;
-}
-
 static void put_mapping(struct pprof *pprof, const struct viewer_place *place, uint32_t nr)
 {
 	size_t at = proto_begin(&pprof->proto, MAPPING);
 
 	proto_u64(&pprof->proto, 1, nr);
-	proto_u64(&pprof->proto, 5, string(pprof, *place->path ? place->path : place->module));
+	proto_u64(&pprof->proto, 5, string(pprof, viewer_file(place)));
 	proto_u64(&pprof->proto, 6, string(pprof, place->build_id));
 	proto_u64(&pprof->proto, 7, 1); /* functions are known */
 	proto_end(&pprof->proto, at);
@@ -197,11 +174,12 @@ static void put_place(struct pprof *pprof, const struct viewer_place *place, uin
 	proto_end(p, at);
 }
 
+/* A mapping stands for each file, with the number of the first place in it. */
 static int put_places(struct pfs_viewer *viewer)
 {
 	struct pprof *pprof = viewer->state;
 	uint32_t *mappings = calloc(viewer->calls.nr_places + 1, sizeof(*mappings));
-	int ret = mappings ? find_mappings(viewer, mappings) : -ENOMEM;
+	int ret = mappings ? viewer_calls_files(&viewer->calls, mappings) : -ENOMEM;
 
 	for (uint32_t i = 0; !ret && i < viewer->calls.nr_places; i++) {
 		if (mappings[i] == i + 1)

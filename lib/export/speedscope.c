@@ -112,7 +112,7 @@ static void put_frames(struct pfs_viewer *viewer)
 	pfs_json_begin(json, "frames", "[");
 	for (uint32_t i = 0; i < viewer->calls.nr_places; i++) {
 		const struct viewer_place *place = &viewer->calls.places[i];
-		const char *file = *place->source ? place->source : *place->path ? place->path : place->module;
+		const char *file = *place->source ? place->source : viewer_file(place);
 
 		pfs_json_line(json, "\n");
 		pfs_json_begin(json, NULL, "{");
