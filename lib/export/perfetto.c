@@ -4,6 +4,7 @@
  * sequence, written as they come. A fault is an instant event of its thread's track, with its call path, and a stack sample.
  * Resident pages and faults are counters of a process, its regions slices of tracks under one of their own.
  */
+#include "export/lanes.h"
 #include "export/proto.h"
 #include "export/strings.h"
 #include "export/viewer_priv.h"
@@ -93,15 +94,6 @@ static const char *const names[NR_NAMES] = {
 /* Tracks, each of one process or thread: uuid = number * 8 + kind. */
 enum track { PROCESS = 1, THREAD, RESIDENT_TRACK, FAULTS_TRACK, REGIONS_TRACK, GAPS_TRACK };
 
-/* A track of regions that follow one another. Those of a process are a heap, the one that is free first on top. */
-struct lanes {
-	struct lane {
-		uint64_t free_ns;
-		uint64_t track;
-	} * heap;
-	uint32_t nr, max;
-};
-
 struct perfetto {
 	struct viewer_proto p;
 	size_t packet;	    /* where the one under way begins */
@@ -111,7 +103,7 @@ struct perfetto {
 	uint32_t nr_threads, nr_procs; /* that have tracks */
 	struct viewer_string *strings, *functions, *modules;
 	bool begun;
-	struct lanes *lanes; /* by process */
+	struct viewer_lanes *lanes; /* of the regions of each process */
 	uint32_t max_lanes;
 	uint64_t nr_lanes; /* of all */
 };
@@ -462,52 +454,19 @@ static int put_counter(struct pfs_viewer *viewer, uint64_t track, uint64_t ts_ns
 
 /* ---- regions: those that overlap in time are on tracks of their own, which the viewer shows as one ---- */
 
-static void sift_down(struct lanes *lanes)
-{
-	for (uint32_t i = 0, child; (child = 2 * i + 1) < lanes->nr; i = child) {
-		struct lane moved = lanes->heap[i];
-
-		child += child + 1 < lanes->nr && lanes->heap[child + 1].free_ns < lanes->heap[child].free_ns;
-		if (moved.free_ns <= lanes->heap[child].free_ns)
-			return;
-		lanes->heap[i] = lanes->heap[child];
-		lanes->heap[child] = moved;
-	}
-}
-
-static void sift_up(struct lanes *lanes, uint32_t i)
-{
-	for (; i && lanes->heap[i].free_ns < lanes->heap[(i - 1) / 2].free_ns; i = (i - 1) / 2) {
-		struct lane moved = lanes->heap[i];
-
-		lanes->heap[i] = lanes->heap[(i - 1) / 2];
-		lanes->heap[(i - 1) / 2] = moved;
-	}
-}
-
 /* The track of a region, and whether it is new. */
-static int find_lane(struct perfetto *t, const struct viewer_region *r, uint64_t *track, bool *added)
+static int find_track(struct perfetto *t, const struct viewer_region *r, uint64_t *track, bool *added)
 {
-	uint64_t free_ns = r->died_ns + 1;
-	struct lanes *lanes;
-	struct lane *last;
+	struct viewer_lane *lane;
 
 	if (!pfs_array_extend(t->lanes, t->max_lanes, r->proc + 1))
 		return -ENOMEM;
-	lanes = &t->lanes[r->proc];
-	*added = !lanes->nr || lanes->heap[0].free_ns > r->born_ns;
-	if (!*added) {
-		*track = lanes->heap[0].track;
-		lanes->heap[0].free_ns = free_ns;
-		sift_down(lanes);
-		return 0;
-	}
-	last = pfs_array_add(lanes->heap, lanes->nr, lanes->max);
-	if (!last)
+	lane = viewer_lanes_find(&t->lanes[r->proc], r->born_ns, r->died_ns + 1, added);
+	if (!lane)
 		return -ENOMEM;
-	*track = (UINT64_C(1) << 40) + t->nr_lanes++;
-	*last = (struct lane){ free_ns, *track };
-	sift_up(lanes, lanes->nr - 1);
+	if (*added)
+		lane->track = (UINT64_C(1) << 40) + t->nr_lanes++;
+	*track = lane->track;
 	return 0;
 }
 
@@ -536,7 +495,7 @@ static int put_region(struct pfs_viewer *viewer, const struct viewer_region *r)
 	int ret = put_tracks(viewer);
 
 	if (!ret)
-		ret = find_lane(t, r, &track, &added);
+		ret = find_track(t, r, &track, &added);
 	if (ret)
 		return ret;
 	snprintf(range, sizeof(range), "%" PRIx64 "-%" PRIx64, r->start, r->end);
@@ -624,7 +583,7 @@ static void fini(struct pfs_viewer *viewer)
 	PFS_HASH_FREE(t->functions);
 	PFS_HASH_FREE(t->modules);
 	for (uint32_t i = 0; i < t->max_lanes; i++)
-		free(t->lanes[i].heap);
+		viewer_lanes_fini(&t->lanes[i]);
 	free(t->lanes);
 	free(t->has_call);
 	free(t->p.bytes);
