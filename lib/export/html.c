@@ -5,6 +5,7 @@
  */
 #include "export/sums.h"
 #include "export/viewer_priv.h"
+#include "plot/page.h"
 #include "plot/theme.h"
 
 #include <errno.h>
@@ -144,19 +145,10 @@ static int put_sums(struct pfs_viewer *viewer, const uint32_t *same)
 	return ret;
 }
 
-/* The page from there to before the mark. Returns what is behind it. */
-static const char *write_until(FILE *out, const char *from, const char *mark)
-{
-	const char *at = strstr(from, mark);
-
-	fwrite(from, 1, at - from, out);
-	return at + strlen(mark);
-}
-
 static int end(struct pfs_viewer *viewer)
 {
 	uint32_t *same = viewer_same_names(&viewer->calls);
-	const char *rest = write_until(viewer->out, pfs_flame_page, "@DATA@");
+	const char *rest = pfs_page_until(viewer->out, pfs_flame_page, "@DATA@");
 	int ret;
 
 	if (!same)
@@ -168,7 +160,7 @@ static int end(struct pfs_viewer *viewer)
 	ret = put_sums(viewer, same);
 	pfs_json_end(&viewer->json, "}");
 	free(same);
-	rest = write_until(viewer->out, rest, "@SCRIPT@");
+	rest = pfs_page_until(viewer->out, rest, "@SCRIPT@");
 	fputs(pfs_flame_script, viewer->out);
 	fputs(rest, viewer->out);
 	return ret;

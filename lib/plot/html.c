@@ -3,6 +3,7 @@
  * Writes a plot as a page: plot/page.html with the data, plot/page_draw.js and plot/page.js in it. The page loads no
  * other file.
  */
+#include "plot/page.h"
 #include "plot/plot.h"
 #include "view/labels.h"
 
@@ -342,15 +343,6 @@ static void write_unobserved(struct page *page)
 	pfs_json_end(&page->json, "]");
 }
 
-/* The page from there to before the mark. Returns what is behind it. */
-static const char *write_until(FILE *out, const char *from, const char *mark)
-{
-	const char *at = strstr(from, mark);
-
-	fwrite(from, 1, at - from, out);
-	return at + strlen(mark);
-}
-
 int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style *style, FILE *out, struct pfs_err *err)
 {
 	struct page page = { .plot = plot, .style = style };
@@ -362,7 +354,7 @@ int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style
 	pfs_json_init(&page.json, out);
 	page.json.markup = true;
 	if (!ret) {
-		rest = write_until(out, pfs_plot_page, "@DATA@");
+		rest = pfs_page_until(out, pfs_plot_page, "@DATA@");
 		write_words(&page);
 		write_looks(&page.json);
 		write_names(&page);
@@ -373,7 +365,7 @@ int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style
 		write_losses(&page);
 		write_unobserved(&page);
 		write_cells(&page);
-		rest = write_until(out, rest, "@SCRIPT@");
+		rest = pfs_page_until(out, rest, "@SCRIPT@");
 		fputs(pfs_plot_script, out);
 		fputs(rest, out);
 	}

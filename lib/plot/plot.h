@@ -7,6 +7,7 @@
  *                    ones), puts them into a grid of rows and columns, and writes it as text, picture or page;
  *                    names the instructions of a page
  *     plot/theme.h   colours and shapes, of flame graphs, too
+ *     plot/page.h    how a page is written around its data and script, that of flame graphs, too
  *     plot/draw.h    draws pictures by cairo
  *
  * All formats show each touch exactly once: the spots of a grid add up to the cells, and these to the events.
