@@ -5,8 +5,6 @@
  */
 #include "export/viewer_priv.h"
 
-#include <inttypes.h>
-
 struct chrome {
 	uint64_t nr_regions;
 };
@@ -101,9 +99,8 @@ static int put_region(struct pfs_viewer *viewer, const struct viewer_region *r)
 	struct chrome *chrome = viewer->state;
 	int32_t pid = viewer->procs[r->proc]->pid;
 	struct pfs_json *json = &viewer->json;
-	char range[64];
+	char range[VIEWER_RANGE_MAX];
 
-	snprintf(range, sizeof(range), "%" PRIx64 "-%" PRIx64, r->start, r->end);
 	chrome->nr_regions++;
 	for (int end = 0; end < 2; end++) {
 		begin_event(viewer, end ? "e" : "b", pid, pid, end ? r->died_ns : r->born_ns);
@@ -112,7 +109,7 @@ static int put_region(struct pfs_viewer *viewer, const struct viewer_region *r)
 		pfs_json_word(json, "cat", "region");
 		if (!end) {
 			pfs_json_begin(json, "args", "{");
-			pfs_json_word(json, "range", range);
+			pfs_json_word(json, "range", viewer_range(range, r));
 			pfs_json_word(json, "permissions", r->perms);
 			if (r->has_off)
 				put_hex_word(json, "offset", r->off);

@@ -172,12 +172,11 @@ static int region_data(void *ctx, const void *record)
 	struct pfs_viewer *viewer = ctx;
 	struct pfs_json *json = &viewer->json;
 	const struct viewer_region *r = record;
-	char range[64];
+	char range[VIEWER_RANGE_MAX];
 
-	snprintf(range, sizeof(range), "%" PRIx64 "-%" PRIx64, r->start, r->end);
 	pfs_json_begin(json, NULL, "{");
 	pfs_json_word(json, "type", "Region");
-	pfs_json_word(json, "range", range);
+	pfs_json_word(json, "range", viewer_range(range, r));
 	pfs_json_word(json, "perms", r->perms);
 	pfs_json_u64(json, "size", r->end - r->start);
 	if (r->has_off)

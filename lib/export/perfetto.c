@@ -12,7 +12,6 @@
 #include "base/array.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 /* Fields; of each message its own. */
 enum { TRACE_PACKET = 1 };
@@ -438,15 +437,22 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
 	return end_packet(viewer);
 }
 
+static size_t begin_event(struct viewer_proto *p, uint64_t type, uint64_t track)
+{
+	size_t at = proto_begin(p, PACKET_TRACK_EVENT);
+
+	proto_u64(p, EVENT_TYPE, type);
+	proto_u64(p, EVENT_TRACK, track);
+	return at;
+}
+
 static int put_counter(struct pfs_viewer *viewer, uint64_t track, uint64_t ts_ns, int64_t value)
 {
 	struct perfetto *t = viewer->state;
 	size_t at;
 
 	begin_packet(viewer, ts_ns, true);
-	at = proto_begin(&t->p, PACKET_TRACK_EVENT);
-	proto_u64(&t->p, EVENT_TYPE, TYPE_COUNTER);
-	proto_u64(&t->p, EVENT_TRACK, track);
+	at = begin_event(&t->p, TYPE_COUNTER, track);
 	proto_u64(&t->p, EVENT_COUNTER, value);
 	proto_end(&t->p, at);
 	return end_packet(viewer);
@@ -476,9 +482,7 @@ static int put_slice_end(struct pfs_viewer *viewer, uint64_t track, uint64_t ts_
 	size_t at;
 
 	begin_packet(viewer, ts_ns, true);
-	at = proto_begin(&t->p, PACKET_TRACK_EVENT);
-	proto_u64(&t->p, EVENT_TYPE, TYPE_END);
-	proto_u64(&t->p, EVENT_TRACK, track);
+	at = begin_event(&t->p, TYPE_END, track);
 	proto_end(&t->p, at);
 	return end_packet(viewer);
 }
@@ -489,7 +493,7 @@ static int put_region(struct pfs_viewer *viewer, const struct viewer_region *r)
 	struct perfetto *t = viewer->state;
 	struct viewer_proto *p = &t->p;
 	uint64_t group = uuid(r->proc, REGIONS_TRACK), track;
-	char range[64];
+	char range[VIEWER_RANGE_MAX];
 	bool added;
 	size_t at;
 	int ret = put_tracks(viewer);
@@ -498,7 +502,6 @@ static int put_region(struct pfs_viewer *viewer, const struct viewer_region *r)
 		ret = find_track(t, r, &track, &added);
 	if (ret)
 		return ret;
-	snprintf(range, sizeof(range), "%" PRIx64 "-%" PRIx64, r->start, r->end);
 	if (added) {
 		ret = put_track(viewer, group, uuid(r->proc, PROCESS), "regions", 0, 3);
 		if (!ret)
@@ -507,11 +510,9 @@ static int put_region(struct pfs_viewer *viewer, const struct viewer_region *r)
 			return ret;
 	}
 	begin_packet(viewer, r->born_ns, true);
-	at = proto_begin(p, PACKET_TRACK_EVENT);
-	proto_u64(p, EVENT_TYPE, TYPE_BEGIN);
-	proto_u64(p, EVENT_TRACK, track);
+	at = begin_event(p, TYPE_BEGIN, track);
 	proto_string(p, EVENT_NAME, r->name);
-	put_word(p, RANGE, range);
+	put_word(p, RANGE, viewer_range(range, r));
 	put_word(p, PERMS, r->perms);
 	if (r->has_off)
 		put_number(p, OFFSET, ANNOTATION_UINT, r->off);
@@ -535,9 +536,7 @@ static int put_lost(struct pfs_viewer *viewer, const struct pfs_loss *loss, uint
 	if (ret)
 		return ret;
 	begin_packet(viewer, from_ns, true);
-	at = proto_begin(&t->p, PACKET_TRACK_EVENT);
-	proto_u64(&t->p, EVENT_TYPE, TYPE_BEGIN);
-	proto_u64(&t->p, EVENT_TRACK, track);
+	at = begin_event(&t->p, TYPE_BEGIN, track);
 	proto_string(&t->p, EVENT_NAME, "lost events");
 	if (!loss->unknown)
 		put_number(&t->p, COUNT, ANNOTATION_UINT, loss->count);

@@ -11,6 +11,8 @@
 #include "export/calls.h"
 #include "export/viewer.h"
 
+#include <inttypes.h>
+
 enum { VIEWER_BINS = 1024 };
 
 /* A process that has faults or regions. */
@@ -142,6 +144,14 @@ enum { VIEWER_PID_MAX = 24 };
 static inline const char *viewer_pid(char text[VIEWER_PID_MAX], const struct viewer_proc *proc)
 {
 	snprintf(text, VIEWER_PID_MAX, proc->again ? "%d.%u" : "%d", proc->pid, proc->again);
+	return text;
+}
+
+/* "7f0000-7f8000". */
+enum { VIEWER_RANGE_MAX = 40 };
+static inline const char *viewer_range(char text[VIEWER_RANGE_MAX], const struct viewer_region *region)
+{
+	snprintf(text, VIEWER_RANGE_MAX, "%" PRIx64 "-%" PRIx64, region->start, region->end);
 	return text;
 }
 
