@@ -3,11 +3,11 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "os/nobody.h"
 
 #include <errno.h>
 #include <event-parse.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +22,6 @@
 
 enum {
 	CHILD_FD = 3,
-	NOBODY = 65534,
 	TIMEOUT_MS = 10000, /* for one record: a child that needs longer hangs */
 	MAX_TEXT = 1 << 16, /* bytes of text of one record */
 	MAX_FIELDS = 4096,  /* zeroes behind a record that is shorter than its format */
@@ -179,13 +178,11 @@ static void confine(int fd)
 	int null = open("/dev/null", O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	setrlimit(RLIMIT_CORE, &none);
 	if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || dup2(fd, CHILD_FD) < 0)
 		_exit(1);
 	close_range(CHILD_FD + 1, ~0U, 0);
-	if (!geteuid() &&
-	    (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
+	if (!pfs_become_nobody())
 		_exit(1);
 }
 

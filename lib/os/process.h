@@ -10,6 +10,7 @@
  *     pagemap.h     which pages a process has mapped
  *     vm_events.h   /proc/vmstat: pages taken away by the kernel
  *     helper.h      processes that outlive pfscope
+ *     nobody.h      children without privileges
  *     owner.h       who made what is in the kernel, and does it live?
  *     program.h     running another program
  *     perf_event.h  perf events: opening one, or why that is refused

@@ -5,10 +5,10 @@
 #include "symbol/guard.h"
 
 #include "base/number.h"
+#include "os/nobody.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 30000, NOBODY = 65534 };
+enum { PATIENCE_MS = 30000 };
 #define MORE_MEMORY (UINT64_C(4) << 30)
 
 static void close_all_but(int a, int b)
@@ -64,10 +64,8 @@ static void confine(int socket, int fd, pid_t parent)
 	close_all_but(socket, fd);
 	setrlimit(RLIMIT_CORE, &none);
 	limit_memory();
-	if (!geteuid() &&
-	    (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
+	if (!pfs_become_nobody())
 		_exit(1);
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* libdw looks for what belongs to a file by /proc/self/fd */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)

@@ -6,12 +6,11 @@
 #include "base/number.h"
 #include "base/write_all.h"
 #include "os/helper.h"
-#include "os/limits.h"
+#include "os/nobody.h"
 #include "unwind/cfi.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,8 +31,6 @@
 #define MAX_ANSWER_S  2
 #define MAX_WAIT_MS   10000
 #define HELPER_MEMORY (UINT64_C(1) << 30)
-
-enum { NOBODY = 65534 };
 
 /* With a descriptor: the file has that number from now on. */
 struct request {
@@ -56,14 +53,6 @@ struct opened {
 	size_t nr, max;
 };
 
-/* The root of a user namespace has no such users, and no privileges outside. */
-static bool become_nobody(void)
-{
-	if (!setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) && !setresuid(NOBODY, NOBODY, NOBODY))
-		return true;
-	return errno == EINVAL || errno == EPERM;
-}
-
 /* Without privileges, and without endless time and memory. */
 static bool confine(void)
 {
@@ -74,10 +63,7 @@ static bool confine(void)
 #ifndef __SANITIZE_ADDRESS__ /* its shadow is larger */
 	setrlimit(RLIMIT_DATA, &(const struct rlimit){ HELPER_MEMORY, HELPER_MEMORY });
 #endif
-	if (!geteuid() && !become_nobody())
-		return false;
-	prctl(PR_SET_DUMPABLE, 0);
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return pfs_become_nobody() && !prctl(PR_SET_DUMPABLE, 0);
 }
 
 static ssize_t receive(struct request *request, int *fd)

@@ -32,7 +32,7 @@ rooms()
 	lib refault: os event base
 	ftrace record: event os base
 	ftrace tracefs: os base
-	ftrace print: base
+	ftrace print: os base
 	ftrace dat: print record os base
 	ftrace text: record base
 	ftrace assemble: record event base

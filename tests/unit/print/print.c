@@ -2,6 +2,8 @@
 /* Text of any event's records, whatever their formats do to libtraceevent. */
 #include "print/print.h"
 
+#include "support/user_namespace.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -92,12 +94,21 @@ static void test_records_that_are_too_short(void **state)
 	pfs_printer_free(p);
 }
 
+/* Containers without root have such a root. This process stays there: it is the last test. */
+static void test_root_of_a_user_namespace(void **state)
+{
+	if (!enter_user_namespace())
+		skip();
+	test_records_are_printed(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_records_are_printed),
 		cmocka_unit_test(test_a_crash_of_libtraceevent_costs_one_event),
 		cmocka_unit_test(test_records_that_are_too_short),
+		cmocka_unit_test(test_root_of_a_user_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A child that answers until it crashes, and the demangler in one. */
 #include "support/random_event.h"
+#include "support/user_namespace.h"
 #include "symbol/demangle.h"
 
 #include <fcntl.h>
@@ -68,11 +69,20 @@ static void test_names(void **state)
 	pfs_demangler_fini(&demangler);
 }
 
+/* Containers without root have such a root. This process stays there: it is the last test. */
+static void test_root_of_a_user_namespace(void **state)
+{
+	if (!enter_user_namespace())
+		skip();
+	test_names(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_root_of_a_user_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
