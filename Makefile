@@ -41,8 +41,8 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 PKGS      := libtracefs libtraceevent libzstd zlib
 TEST_PKGS := cmocka jansson libtracecmd
-# Headers only: these libraries are loaded when they are needed (lib/plot/surface.c, lib/symbol/libelf.c, lib/unwind/cfi.c,
-# lib/export/sqlite.c).
+# Headers only: these libraries are loaded when they are needed (lib/plot/surface.c, lib/symbol/libelf.c, lib/symbol/dwarf.c,
+# lib/unwind/cfi.c, lib/export/sqlite.c).
 HEADER_PKGS := cairo libelf libdw sqlite3
 
 # Recursive, because `make deps`, `try` and `check` install packages after this line was read.

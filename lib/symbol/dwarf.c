@@ -7,55 +7,11 @@
 #include "base/array.h"
 
 #include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-/* elfutils/libdw.h, which would need a package of its own for these few. */
-typedef struct Dwarf Dwarf;
-typedef struct Dwarf_Line Dwarf_Line;
-typedef struct Dwarf_Files Dwarf_Files;
-typedef struct {
-	void *addr;
-	struct Dwarf_CU *cu;
-	struct Dwarf_Abbrev *abbrev;
-	long padding;
-} Dwarf_Die;
-typedef struct {
-	unsigned int code, form;
-	unsigned char *value;
-	struct Dwarf_CU *cu;
-} Dwarf_Attribute;
-Dwarf *dwarf_begin(int fd, int cmd);
-int dwarf_end(Dwarf *dwarf);
-Elf *dwarf_getelf(Dwarf *dwarf);
-int dwarf_nextcu(Dwarf *dwarf, uint64_t off, uint64_t *next, size_t *header, uint64_t *abbrev, uint8_t *address_size,
-		 uint8_t *offset_size);
-Dwarf_Die *dwarf_offdie(Dwarf *dwarf, uint64_t off, Dwarf_Die *result);
-uint64_t dwarf_dieoffset(Dwarf_Die *die);
-int dwarf_tag(Dwarf_Die *die);
-int dwarf_child(Dwarf_Die *die, Dwarf_Die *result);
-int dwarf_siblingof(Dwarf_Die *die, Dwarf_Die *result);
-int dwarf_haspc(Dwarf_Die *die, uint64_t addr);
-ptrdiff_t dwarf_ranges(Dwarf_Die *die, ptrdiff_t at, uint64_t *base, uint64_t *start, uint64_t *end);
-Dwarf_Attribute *dwarf_attr_integrate(Dwarf_Die *die, unsigned int name, Dwarf_Attribute *result);
-Dwarf_Attribute *dwarf_attr(Dwarf_Die *die, unsigned int name, Dwarf_Attribute *result);
-const char *dwarf_formstring(Dwarf_Attribute *attribute);
-int dwarf_formudata(Dwarf_Attribute *attribute, uint64_t *value);
-int dwarf_getsrcfiles(Dwarf_Die *unit, Dwarf_Files **files, size_t *nr);
-const char *dwarf_filesrc(Dwarf_Files *files, size_t at, uint64_t *mtime, uint64_t *length);
-Dwarf_Line *dwarf_getsrc_die(Dwarf_Die *unit, uint64_t addr);
-const char *dwarf_linesrc(Dwarf_Line *line, uint64_t *mtime, uint64_t *length);
-int dwarf_lineno(Dwarf_Line *line, int *number);
-enum { READ_COMMAND = 0 }; /* DWARF_C_READ */
-enum { TAG_LEXICAL_BLOCK = 0x0b, TAG_INLINED = 0x1d, TAG_CATCH = 0x25, TAG_SUBPROGRAM = 0x2e, TAG_TRY = 0x32 };
-enum {
-	AT_NAME = 0x03,
-	AT_CALL_FILE = 0x58,
-	AT_CALL_LINE = 0x59,
-	AT_LINKAGE_NAME = 0x6e,
-	AT_MIPS_LINKAGE_NAME = 0x2007
-};
 
 /* clang-format off */
 #define DW_FUNCTIONS(X)											\
@@ -179,7 +135,7 @@ struct pfs_dwarf *pfs_dwarf_open(int fd, struct pfs_err *err)
 	struct pfs_dwarf *d = calloc(1, sizeof(*d));
 	int ret = d ? load(d, err) : pfs_err_set(err, -ENOMEM, "no memory for source lines");
 
-	if (!ret && !(d->dwarf = d->dwarf_begin(fd, READ_COMMAND)))
+	if (!ret && !(d->dwarf = d->dwarf_begin(fd, DWARF_C_READ)))
 		ret = pfs_err_set(err, -ENOENT, "no debuginfo in it");
 	if (!ret && read_units(d))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for source lines");
@@ -221,9 +177,9 @@ static int add_functions(struct pfs_dwarf *d, struct ranges *functions, Dwarf_Di
 	do {
 		int tag = d->dwarf_tag(&die);
 
-		if (tag == TAG_SUBPROGRAM)
+		if (tag == DW_TAG_subprogram)
 			err = add_ranges(d, functions, &die);
-		if (!err && tag != TAG_INLINED)
+		if (!err && tag != DW_TAG_inlined_subroutine)
 			err = add_functions(d, functions, &die, depth + 1);
 	} while (!err && !d->dwarf_siblingof(&die, &die));
 	return err;
@@ -256,7 +212,8 @@ static bool find_child(struct pfs_dwarf *d, Dwarf_Die *parent, uint64_t addr, Dw
 	do {
 		int tag = d->dwarf_tag(die);
 
-		if ((tag == TAG_INLINED || tag == TAG_LEXICAL_BLOCK || tag == TAG_TRY || tag == TAG_CATCH) &&
+		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+		     tag == DW_TAG_catch_block) &&
 		    d->dwarf_haspc(die, addr) > 0)
 			return true;
 	} while (!d->dwarf_siblingof(die, die));
@@ -274,7 +231,7 @@ static unsigned int find_chain(struct pfs_dwarf *d, Dwarf_Die *unit, uint64_t un
 	if (!function || !d->dwarf_offdie(d->dwarf, function->die, &chain[0]))
 		return 0;
 	for (at = chain[0]; depth++ < MAX_DEPTH && nr < MAX_INLINED && find_child(d, &at, addr, &child); at = child)
-		if (d->dwarf_tag(&child) == TAG_INLINED)
+		if (d->dwarf_tag(&child) == DW_TAG_inlined_subroutine)
 			chain[nr++] = child;
 	return nr;
 }
@@ -283,7 +240,7 @@ static unsigned int find_chain(struct pfs_dwarf *d, Dwarf_Die *unit, uint64_t un
 
 static const char *name_of(struct pfs_dwarf *d, Dwarf_Die *die)
 {
-	static const unsigned int names[] = { AT_LINKAGE_NAME, AT_MIPS_LINKAGE_NAME, AT_NAME };
+	static const unsigned int names[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name };
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
 
@@ -307,9 +264,9 @@ static void set_call(struct pfs_dwarf *d, Dwarf_Die *unit, Dwarf_Die *inlined, s
 	Dwarf_Files *files;
 	size_t nr;
 
-	place->line = number_of(d, inlined, AT_CALL_LINE);
+	place->line = number_of(d, inlined, DW_AT_call_line);
 	if (place->line && !d->dwarf_getsrcfiles(unit, &files, &nr))
-		place->source = d->dwarf_filesrc(files, number_of(d, inlined, AT_CALL_FILE), NULL, NULL);
+		place->source = d->dwarf_filesrc(files, number_of(d, inlined, DW_AT_call_file), NULL, NULL);
 }
 
 static void set_line(struct pfs_dwarf *d, Dwarf_Die *unit, uint64_t addr, struct pfs_dwarf_place *place)
