@@ -5,6 +5,7 @@
 #include "symbol/dwarf.h"
 
 #include "base/array.h"
+#include "symbol/nested.h"
 
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -25,8 +26,8 @@ enum { MAX_DEPTH = 256, MAX_INLINED = 64 };
 
 struct range {
 	uint64_t start, end;
-	uint64_t die;	/* offset of the unit, or of the function */
-	uint64_t reach; /* the furthest end up to here */
+	uint64_t die; /* offset of the unit, or of the function */
+	uint64_t reach;
 };
 
 struct ranges {
@@ -75,27 +76,13 @@ static int by_start(const void *a, const void *b)
 
 static void sort(struct ranges *ranges)
 {
-	uint64_t reach = 0;
-
-	if (ranges->nr)
-		qsort(ranges->ranges, ranges->nr, sizeof(*ranges->ranges), by_start);
-	for (size_t i = 0; i < ranges->nr; i++) {
-		if (ranges->ranges[i].end > reach)
-			reach = ranges->ranges[i].end;
-		ranges->ranges[i].reach = reach;
-	}
+	pfs_nested_sort(ranges->ranges, ranges->nr, by_start);
 }
 
 /* The one that begins last of those which have the address. */
 static const struct range *find(const struct ranges *ranges, uint64_t addr)
 {
-	size_t low = pfs_lower_bound(ranges->nr, i, ranges->ranges[i].start <= addr);
-	unsigned int tried = 0;
-
-	while (low-- && ranges->ranges[low].reach > addr && tried++ < 1000)
-		if (ranges->ranges[low].end > addr)
-			return &ranges->ranges[low];
-	return NULL;
+	return pfs_nested_find(ranges->ranges, ranges->nr, addr);
 }
 
 /* What lies at 0 was left out by the linker. */

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "symbol/nested.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,8 @@ enum { MAX_FUNCTIONS = 1 << 22, MAX_LINE = 4096 };
 
 struct pfs_jit_function {
 	uint64_t start, end;
-	uint64_t reach; /* the furthest end up to here */
-	size_t nr;	/* of its line */
+	uint64_t reach;
+	size_t nr; /* of its line */
 	const char *name;
 };
 
@@ -49,20 +50,13 @@ static int add_line(struct pfs_perf_map *map, const char *line, struct pfs_inter
 static int read_lines(struct pfs_perf_map *map, FILE *file, struct pfs_intern **strings)
 {
 	char line[MAX_LINE];
-	uint64_t reach = 0;
 	int err = 0;
 
 	while (!err && map->nr < MAX_FUNCTIONS && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "\n")] = '\0';
 		err = add_line(map, line, strings);
 	}
-	if (map->nr)
-		qsort(map->functions, map->nr, sizeof(*map->functions), compare);
-	for (size_t i = 0; i < map->nr; i++) {
-		if (map->functions[i].end > reach)
-			reach = map->functions[i].end;
-		map->functions[i].reach = reach;
-	}
+	pfs_nested_sort(map->functions, map->nr, compare);
 	return err;
 }
 
@@ -99,13 +93,10 @@ void pfs_perf_map_fini(struct pfs_perf_map *map)
 
 const char *pfs_perf_map_find(const struct pfs_perf_map *map, uint64_t addr, uint64_t *behind)
 {
-	size_t low = pfs_lower_bound(map->nr, i, map->functions[i].start <= addr);
-	unsigned int tried = 0;
+	const struct pfs_jit_function *found = pfs_nested_find(map->functions, map->nr, addr);
 
-	while (low-- && map->functions[low].reach > addr && tried++ < 1000)
-		if (map->functions[low].end > addr) {
-			*behind = addr - map->functions[low].start;
-			return map->functions[low].name;
-		}
-	return NULL;
+	if (!found)
+		return NULL;
+	*behind = addr - found->start;
+	return found->name;
 }

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "symbol/libelf.h"
 #include "symbol/minidebug.h"
+#include "symbol/nested.h"
 #include "symbol/recorded_file.h"
 
 #include <errno.h>
@@ -19,14 +20,13 @@
 enum {
 	MAX_BYTES = 1 << 30, /* of symbol tables that are read of a file */
 	MAX_SEGMENTS = 16,   /* of code; there is one as a rule */
-	MAX_NESTED = 1000,   /* functions that begin in another one, before it */
 };
 
 struct pfs_elf_symbol {
 	uint64_t start, end; /* addresses, as linked */
-	uint64_t reach;	     /* the furthest end of all symbols up to this one */
-	const char *name;    /* libelf's */
-	uint8_t rank;	     /* of several in one place the lowest is the name */
+	uint64_t reach;
+	const char *name; /* libelf's */
+	uint8_t rank;	  /* of several in one place the lowest is the name */
 };
 
 /* The file, its debug file, and its minidebuginfo: where symbols are. */
@@ -217,19 +217,6 @@ static int compare(const void *a, const void *b)
 	return pfs_order(x->start, y->start) ?: pfs_order(y->rank, x->rank) ?: strcmp(y->name, x->name);
 }
 
-static void sort(struct pfs_elf_symbols *symbols)
-{
-	uint64_t reach = 0;
-
-	if (symbols->nr_symbols)
-		qsort(symbols->symbols, symbols->nr_symbols, sizeof(*symbols->symbols), compare);
-	for (uint32_t i = 0; i < symbols->nr_symbols; i++) {
-		if (symbols->symbols[i].end > reach)
-			reach = symbols->symbols[i].end;
-		symbols->symbols[i].reach = reach;
-	}
-}
-
 /* Of the debug file or the minidebuginfo: what is wrong with it costs its symbols only. */
 static int read_other(struct pfs_elf_symbols *symbols, struct reader *r, struct part *part)
 {
@@ -304,7 +291,7 @@ static int read_elf(struct pfs_elf_symbols *symbols, struct reader *r, const str
 		ret = unless_memory(symbols, symbols->state);
 	if (!ret && !symbols->state)
 		ret = read_debug_file(symbols, r, wanted) ?: read_minidebug(symbols, r);
-	sort(symbols);
+	pfs_nested_sort(symbols->symbols, symbols->nr_symbols, compare);
 	return ret;
 }
 
@@ -348,30 +335,18 @@ int pfs_elf_symbols_debug_fd(const struct pfs_elf_symbols *symbols)
 	return -1;
 }
 
-void pfs_elf_symbols_files(const struct pfs_elf_symbols *symbols, int *elf_fd, int *debug_fd)
-{
-	const struct reader *r = symbols->reader;
-
-	*elf_fd = r ? r->parts[MAIN].fd : -1;
-	*debug_fd = r ? r->parts[DEBUG].fd : -1;
-}
-
 const char *pfs_elf_symbols_find(const struct pfs_elf_symbols *symbols, uint64_t off, uint64_t *behind)
 {
-	uint32_t low, nested = 0;
+	const struct pfs_elf_symbol *found;
 	uint64_t addr;
 
 	if (!pfs_elf_symbols_address(symbols, off, &addr))
 		return NULL;
-	low = pfs_lower_bound(symbols->nr_symbols, i, symbols->symbols[i].start <= addr);
-	/* Of functions in each other the innermost. */
-	while (low-- && symbols->symbols[low].reach > addr && nested++ < MAX_NESTED) {
-		if (symbols->symbols[low].end <= addr)
-			continue;
-		*behind = addr - symbols->symbols[low].start;
-		return symbols->symbols[low].name;
-	}
-	return NULL;
+	found = pfs_nested_find(symbols->symbols, symbols->nr_symbols, addr);
+	if (!found)
+		return NULL;
+	*behind = addr - found->start;
+	return found->name;
 }
 
 const char *pfs_elf_symbols_text(enum pfs_elf_symbols_state state)

@@ -68,9 +68,6 @@ bool pfs_elf_symbols_address(const struct pfs_elf_symbols *symbols, uint64_t off
 /* The file, or its debug file, that has debug information (.debug_info): a borrowed descriptor. -1: none. */
 int pfs_elf_symbols_debug_fd(const struct pfs_elf_symbols *symbols);
 
-/* Descriptors of the file and of its debug file (-1: none), borrowed. */
-void pfs_elf_symbols_files(const struct pfs_elf_symbols *symbols, int *elf_fd, int *debug_fd);
-
 /* "another file now"; for PFS_ELF_READ: "no symbol there". */
 const char *pfs_elf_symbols_text(enum pfs_elf_symbols_state state);
 
