@@ -2,6 +2,7 @@
 /*
  * pfscope plot: plots touches by time and address, into a file or as text.
  */
+#include "base/clock.h"
 #include "base/number.h"
 #include "common/command.h"
 #include "base/atomic_file.h"
@@ -181,11 +182,6 @@ static const struct argp argp = {
 	NULL,
 };
 
-static bool is_before(struct timespec a, struct timespec b)
-{
-	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
-}
-
 /* The file's name, and when it was written, at the latest; the older of two. NULL: standard input. */
 static const char *look_at_file(const char *file, struct pfs_plot_style *style)
 {
@@ -193,7 +189,7 @@ static const char *look_at_file(const char *file, struct pfs_plot_style *style)
 	struct stat st;
 
 	if (!(is_stdin ? fstat(STDIN_FILENO, &st) : stat(file, &st)) && S_ISREG(st.st_mode) &&
-	    (!style->recorded.tv_sec || is_before(st.st_mtim, style->recorded)))
+	    (!style->recorded.tv_sec || pfs_timespec_order(st.st_mtim, style->recorded) < 0))
 		style->recorded = st.st_mtim;
 	return is_stdin ? NULL : basename(file);
 }

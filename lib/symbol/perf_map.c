@@ -5,6 +5,7 @@
 #include "symbol/perf_map.h"
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/number.h"
 #include "symbol/nested.h"
 
@@ -60,11 +61,6 @@ static int read_lines(struct pfs_perf_map *map, FILE *file, struct pfs_intern **
 	return err;
 }
 
-static int compare_times(struct timespec a, struct timespec b)
-{
-	return pfs_order(a.tv_sec, b.tv_sec) ?: pfs_order(a.tv_nsec, b.tv_nsec);
-}
-
 int pfs_perf_map_read(struct pfs_perf_map *map, const char *path, struct timespec since, struct timespec until,
 		      struct pfs_intern **strings)
 {
@@ -75,8 +71,8 @@ int pfs_perf_map_read(struct pfs_perf_map *map, const char *path, struct timespe
 	*map = (struct pfs_perf_map){ 0 };
 	if (fd < 0)
 		return 0;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || compare_times(st.st_mtim, since) < 0 ||
-	    (until.tv_sec && compare_times(st.st_mtim, until) > 0) || !(file = fdopen(fd, "r"))) {
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || pfs_timespec_order(st.st_mtim, since) < 0 ||
+	    (until.tv_sec && pfs_timespec_order(st.st_mtim, until) > 0) || !(file = fdopen(fd, "r"))) {
 		close(fd);
 		return 0;
 	}

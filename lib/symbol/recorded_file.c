@@ -4,7 +4,7 @@
  */
 #include "symbol/recorded_file.h"
 
-#include "base/array.h"
+#include "base/clock.h"
 #include "os/smaps.h"
 #include "symbol/debug_file.h"
 
@@ -66,11 +66,6 @@ static int open_regular(const char *path, struct stat *st, enum pfs_elf_symbols_
 	return -1;
 }
 
-static bool is_newer(struct timespec a, struct timespec b)
-{
-	return b.tv_sec && (pfs_order(a.tv_sec, b.tv_sec) ?: pfs_order(a.tv_nsec, b.tv_nsec)) > 0;
-}
-
 /* PFS_ELF_READ: it is the recorded one. */
 static enum pfs_elf_symbols_state judge(int fd, const struct stat *st, const struct pfs_elf_wanted *wanted,
 					const struct pfs_build_id *id)
@@ -79,7 +74,8 @@ static enum pfs_elf_symbols_state judge(int fd, const struct stat *st, const str
 		return strcmp(wanted->build_id, id->hex) ? PFS_ELF_OTHER_BUILD : PFS_ELF_READ;
 	if (!is_recorded(fd, st, wanted->dev, wanted->ino))
 		return PFS_ELF_OTHER_FILE;
-	return is_newer(st->st_ctim, wanted->until) ? PFS_ELF_CHANGED : PFS_ELF_READ;
+	return wanted->until.tv_sec && pfs_timespec_order(st->st_ctim, wanted->until) > 0 ? PFS_ELF_CHANGED
+											  : PFS_ELF_READ;
 }
 
 static int open_wanted(const struct pfs_elf_wanted *wanted, struct pfs_build_id *id, enum pfs_elf_symbols_state *state)
