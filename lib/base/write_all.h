@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,6 +23,12 @@ int pfs_write_all(int fd, const void *bytes, size_t len);
 
 /* Reads len bytes at that offset. Returns the number of bytes, fewer at the end of the file, or -errno. */
 ssize_t pfs_read_all_at(int fd, void *buf, size_t len, off_t at);
+
+/* The same where all of them have to be there, at an offset that a file may have any value for. */
+static inline bool pfs_read_exactly(int fd, void *buf, size_t len, uint64_t at)
+{
+	return len <= INT64_MAX && at <= INT64_MAX - len && pfs_read_all_at(fd, buf, len, at) == (ssize_t)len;
+}
 
 /*
  * Copies the first len bytes of a file to out's position: inside the kernel, where that can copy between these two files.

@@ -70,20 +70,15 @@ struct program {
 	Elf64_Phdr segments[MAX_SEGMENTS];
 };
 
-static bool read_at(int fd, void *to, size_t len, uint64_t at)
-{
-	return at <= INT64_MAX - len && pfs_read_all_at(fd, to, len, at) == (ssize_t)len;
-}
-
 static bool read_segments(struct program *p)
 {
 	Elf64_Ehdr header;
 
-	if (!read_at(p->fd, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) ||
+	if (!pfs_read_exactly(p->fd, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) ||
 	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(p->segments[0]))
 		return false;
 	p->nr = header.e_phnum < MAX_SEGMENTS ? header.e_phnum : MAX_SEGMENTS;
-	return read_at(p->fd, p->segments, p->nr * sizeof(p->segments[0]), header.e_phoff);
+	return pfs_read_exactly(p->fd, p->segments, p->nr * sizeof(p->segments[0]), header.e_phoff);
 }
 
 static bool read_code(const struct program *p, uint64_t addr, uint8_t code[LOOK_BYTES])
@@ -93,7 +88,7 @@ static bool read_code(const struct program *p, uint64_t addr, uint8_t code[LOOK_
 
 		if (s->p_type == PT_LOAD && s->p_flags & PF_X && addr >= s->p_vaddr && s->p_filesz >= LOOK_BYTES &&
 		    addr - s->p_vaddr <= s->p_filesz - LOOK_BYTES)
-			return read_at(p->fd, code, LOOK_BYTES, s->p_offset + (addr - s->p_vaddr));
+			return pfs_read_exactly(p->fd, code, LOOK_BYTES, s->p_offset + (addr - s->p_vaddr));
 	}
 	return false;
 }
@@ -108,15 +103,15 @@ static unsigned int look_at_table(const struct program *p, const Elf64_Phdr *hdr
 	} head;
 	unsigned int with = 0, step;
 
-	if (!read_at(p->fd, &head, sizeof(head), hdr->p_offset) || head.version != 1 || head.count_encoding != UDATA4 ||
-	    head.table_encoding != DATAREL_SDATA4)
+	if (!pfs_read_exactly(p->fd, &head, sizeof(head), hdr->p_offset) || head.version != 1 ||
+	    head.count_encoding != UDATA4 || head.table_encoding != DATAREL_SDATA4)
 		return 0;
 	step = head.nr / MAX_LOOKED_AT + 1;
 	for (uint64_t i = 0; i < head.nr; i += step) {
 		uint8_t code[LOOK_BYTES];
 		int32_t begin;
 
-		if (!read_at(p->fd, &begin, sizeof(begin), hdr->p_offset + sizeof(head) + i * 8))
+		if (!pfs_read_exactly(p->fd, &begin, sizeof(begin), hdr->p_offset + sizeof(head) + i * 8))
 			break;
 		if (!read_code(p, hdr->p_vaddr + (int64_t)begin, code))
 			continue;

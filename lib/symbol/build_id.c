@@ -4,13 +4,14 @@
  */
 #include "symbol/build_id.h"
 
+#include "base/write_all.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX_HEADERS = 4096, MAX_NOTES = 1 << 16 };
 
@@ -22,11 +23,6 @@ struct layout {
 		unsigned int nr, size;
 	} segments, sections;
 };
-
-static bool read_at(int fd, void *to, size_t len, uint64_t off)
-{
-	return off <= INT64_MAX && pread(fd, to, len, off) == (ssize_t)len;
-}
 
 static bool read_layout(struct layout *l, int fd)
 {
@@ -40,11 +36,11 @@ static bool read_layout(struct layout *l, int fd)
 		uint8_t first;
 	} order = { 1 };
 
-	if (!read_at(fd, &head, sizeof(head.e32), 0) || memcmp(head.ident, ELFMAG, SELFMAG) ||
+	if (!pfs_read_exactly(fd, &head, sizeof(head.e32), 0) || memcmp(head.ident, ELFMAG, SELFMAG) ||
 	    head.ident[EI_DATA] != (order.first ? ELFDATA2LSB : ELFDATA2MSB))
 		return false;
 	l->is_64 = head.ident[EI_CLASS] == ELFCLASS64;
-	if (l->is_64 && !read_at(fd, &head, sizeof(head.e64), 0))
+	if (l->is_64 && !pfs_read_exactly(fd, &head, sizeof(head.e64), 0))
 		return false;
 	if (l->is_64) {
 		l->segments = (struct table){ head.e64.e_phoff, head.e64.e_phnum, sizeof(Elf64_Phdr) };
@@ -85,7 +81,7 @@ static bool scan(struct pfs_build_id *id, const unsigned char *notes, size_t len
 static bool scan_at(struct pfs_build_id *id, int fd, uint64_t off, uint64_t len)
 {
 	unsigned char *notes = len && len <= MAX_NOTES ? malloc(len) : NULL;
-	bool found = notes && read_at(fd, notes, len, off) && scan(id, notes, len);
+	bool found = notes && pfs_read_exactly(fd, notes, len, off) && scan(id, notes, len);
 
 	free(notes);
 	return found;
@@ -111,7 +107,7 @@ static bool scan_table(struct pfs_build_id *id, int fd, const struct layout *l, 
 	uint64_t row[sizeof(Elf64_Shdr) / sizeof(uint64_t)], off, len;
 
 	for (unsigned int i = 0; i < table->nr && i < MAX_HEADERS; i++)
-		if (!read_at(fd, row, table->size, table->off + (uint64_t)i * table->size))
+		if (!pfs_read_exactly(fd, row, table->size, table->off + (uint64_t)i * table->size))
 			return false;
 		else if (is_notes(l, segment, row, &off, &len) && scan_at(id, fd, off, len))
 			return true;
