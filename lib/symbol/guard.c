@@ -5,6 +5,7 @@
 #include "symbol/guard.h"
 
 #include "base/number.h"
+#include "base/write_all.h"
 #include "os/nobody.h"
 
 #include <errno.h>
@@ -38,15 +39,12 @@ static void close_all_but(int a, int b)
 /* So much more than it has now, which is the parent's. */
 static void limit_memory(void)
 {
-	char text[64] = "";
-	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	uint64_t pages = 0;
 	struct rlimit limit;
+	char text[64];
 
-	if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0)
+	if (pfs_read_file("/proc/self/statm", text, sizeof(text)) > 0)
 		pfs_dec(text, &pages);
-	if (fd >= 0)
-		close(fd);
 	limit.rlim_cur = limit.rlim_max = pages * sysconf(_SC_PAGESIZE) + MORE_MEMORY;
 	setrlimit(RLIMIT_AS, &limit);
 }
@@ -115,8 +113,7 @@ static void end_child(struct pfs_guard *guard)
 		while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
 	}
-	if (guard->socket >= 0)
-		close(guard->socket);
+	pfs_close(guard->socket);
 	guard->pid = 0;
 	guard->socket = -1;
 	guard->broken = true;

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "base/write_all.h"
 #include "symbol/dwarf.h"
 #include "symbol/libelf.h"
 
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Kernels are moved by multiples of that (CONFIG_PHYSICAL_ALIGN of x86 and EFI_KIMG_ALIGN of arm64, at least). */
 #define MOVED_BY (UINT64_C(1) << 16)
@@ -101,8 +101,7 @@ void pfs_lines_close(struct pfs_lines *l)
 	if (!l)
 		return;
 	pfs_dwarf_close(l->dwarf);
-	if (l->fd >= 0)
-		close(l->fd);
+	pfs_close(l->fd);
 	free(l->functions);
 	free(l);
 }

@@ -6,6 +6,7 @@
 #include "symbol/symbol.h"
 
 #include "base/array.h"
+#include "base/write_all.h"
 #include "symbol/libelf.h"
 #include "symbol/minidebug.h"
 #include "symbol/nested.h"
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum {
 	MAX_BYTES = 1 << 30, /* of symbol tables that are read of a file */
@@ -316,8 +316,7 @@ void pfs_elf_symbols_fini(struct pfs_elf_symbols *symbols)
 	for (int i = 0; r && i < NR_PARTS; i++) {
 		if (r->parts[i].elf)
 			r->libelf.elf_end(r->parts[i].elf);
-		if (r->parts[i].fd >= 0)
-			close(r->parts[i].fd);
+		pfs_close(r->parts[i].fd);
 		free(r->parts[i].memory);
 	}
 	free(r);
