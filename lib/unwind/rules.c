@@ -126,27 +126,17 @@ static void compute(struct run *run, const struct pfs_rule_op *op)
 {
 	uint64_t value;
 
-	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31) {
-		push(run, op->atom - DW_OP_lit0);
-		return;
-	}
 	switch (op->atom) {
+	case DW_OP_lit0 ... DW_OP_lit31:
+		push(run, op->atom - DW_OP_lit0);
+		break;
 	case DW_OP_bregx:
 		push(run, reg_value(run, op->reg) + op->number);
 		break;
 	case DW_OP_call_frame_cfa:
 		push(run, run->cfa);
 		break;
-	case DW_OP_const1u:
-	case DW_OP_const1s:
-	case DW_OP_const2u:
-	case DW_OP_const2s:
-	case DW_OP_const4u:
-	case DW_OP_const4s:
-	case DW_OP_const8u:
-	case DW_OP_const8s:
-	case DW_OP_constu:
-	case DW_OP_consts:
+	case DW_OP_const1u ... DW_OP_consts: /* of any size */
 		push(run, op->number);
 		break;
 	case DW_OP_plus_uconst:
