@@ -70,34 +70,33 @@ int pfs_unwind_space_copy(struct pfs_unwind_space *to, const struct pfs_unwind_s
 	return ret < 0 ? ret : 0;
 }
 
-int pfs_unwind_space_unmap(struct pfs_unwind_space *space, uint64_t start, uint64_t end)
+/* Nothing begins below the address and ends above it any more. 0 or -ENOMEM. */
+static int split_at(struct pfs_unwind_space *space, uint64_t addr)
 {
-	size_t at = place_of(space, start), to = at;
+	size_t at = place_of(space, addr);
+	struct code above;
 	int ret;
 
-	if (start >= end || at == space->nr || space->code[at].map.start >= end)
+	if (at == space->nr || space->code[at].map.start >= addr)
 		return 0;
-	if (space->code[at].map.start < start) {
-		struct code *code = &space->code[at];
+	above = space->code[at];
+	above.map.off += addr - above.map.start;
+	above.map.start = addr;
+	ret = insert(space, at + 1, above);
+	if (!ret)
+		space->code[at].map.end = addr;
+	return ret;
+}
 
-		if (code->map.end > end) { /* amid it */
-			struct code above = *code;
+int pfs_unwind_space_unmap(struct pfs_unwind_space *space, uint64_t start, uint64_t end)
+{
+	int ret = start < end ? split_at(space, start) ?: split_at(space, end) : 0;
+	size_t at = place_of(space, start), to = place_of(space, end);
 
-			above.map.off += end - above.map.start;
-			above.map.start = end;
-			ret = insert(space, at + 1, above);
-			space->code[at].map.end = start;
-			return ret ?: 1;
-		}
-		code->map.end = start;
-		at++;
-	}
-	for (to = at; to < space->nr && space->code[to].map.end <= end; to++)
-		free_code(&space->code[to]);
-	if (to < space->nr && space->code[to].map.start < end) {
-		space->code[to].map.off += end - space->code[to].map.start;
-		space->code[to].map.start = end;
-	}
+	if (ret || at >= to)
+		return ret;
+	for (size_t i = at; i < to; i++)
+		free_code(&space->code[i]);
 	memmove(space->code + at, space->code + to, (space->nr - to) * sizeof(*space->code));
 	space->nr -= to - at;
 	return 1;
@@ -145,7 +144,6 @@ unsigned int pfs_unwind(struct pfs_unwind_files *files, struct pfs_unwind_space 
 	bool called = false; /* the address is where a call returns: the call is before it */
 	unsigned int nr = 0;
 
-	*cut = false;
 	while (step == PFS_STEP_CALLER && nr < PFS_MAX_FRAMES) {
 		const struct pfs_rules *rules;
 
