@@ -3,10 +3,10 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "base/number.h"
 #include "base/write_all.h"
 #include "os/helper.h"
 #include "os/nobody.h"
+#include "os/smaps.h"
 #include "unwind/cfi.h"
 
 #include <errno.h>
@@ -237,28 +237,32 @@ static int open_mapped(const struct pfs_unwind_map *map, struct stat *st)
 	return fd < 0 ? open_path(map, path, st) : fd;
 }
 
-static bool find_vdso(uint64_t *start, uint64_t *end)
+static int take_vdso(void *ctx, const struct pfs_smap *region)
 {
-	char *text = pfs_read_whole_file("/proc/self/maps", NULL);
-	const char *at = text, *line = text ? strstr(text, "[vdso]") : NULL;
-	bool found = false;
+	bool found = !strcmp(region->name, "[vdso]");
 
-	while (line && line > text && line[-1] != '\n')
-		line--;
-	at = line;
-	if (at)
-		found = pfs_take_hex(&at, INT64_MAX, start) && *at++ == '-' && pfs_take_hex(&at, INT64_MAX, end);
-	free(text);
+	if (found)
+		*(struct pfs_smap *)ctx = *region;
+	return found;
+}
+
+static bool find_vdso(struct pfs_smap *vdso)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	bool found = maps && pfs_smaps_read(maps, take_vdso, vdso) == 1;
+
+	if (maps)
+		fclose(maps);
 	return found;
 }
 
 /* A copy of this process's own. */
 static int open_vdso(struct stat *st)
 {
-	uint64_t start, end;
-	int fd = find_vdso(&start, &end) ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+	struct pfs_smap vdso;
+	int fd = find_vdso(&vdso) ? memfd_create("vdso", MFD_CLOEXEC) : -1;
 
-	if (fd >= 0 && !pfs_write_all(fd, (const void *)(uintptr_t)start, end - start)) {
+	if (fd >= 0 && !pfs_write_all(fd, (const void *)(uintptr_t)vdso.start, vdso.end - vdso.start)) {
 		*st = (struct stat){ 0 };
 		return fd;
 	}
