@@ -145,20 +145,25 @@ static int open_all(struct perf_session *s, struct pfs_err *err)
 }
 
 /* Chains by frame pointers are as deep as the kernel allows. */
+static unsigned int kernel_max_frames(void)
+{
+	uint64_t max = 0;
+	char text[32];
+
+	if (pfs_read_file("/proc/sys/kernel/perf_event_max_stack", text, sizeof(text)) > 0)
+		pfs_dec(text, &max);
+	return max > 0 && max < 4096 ? max : 127; /* its default */
+}
+
 static int open_stacks(struct perf_session *s, struct pfs_err *err)
 {
 	bool dwarf = s->config.stack == PFS_STACK_DWARF;
 	int ret = dwarf ? perf_unwinder_open(s, err) : 0;
-	char *text = pfs_read_whole_file("/proc/sys/kernel/perf_event_max_stack", NULL);
-	uint64_t max = 0;
 
-	if (text)
-		pfs_dec(text, &max);
-	free(text);
-	s->symbols = s->kernel ? pfs_symbols_load(NULL) : NULL;
-	s->max_frames = dwarf ? UINT_MAX : max > 0 && max < 4096 ? max : 127; /* the default of the kernel */
 	if (ret)
 		return ret;
+	s->max_frames = dwarf ? UINT_MAX : kernel_max_frames();
+	s->symbols = s->kernel ? pfs_symbols_load(NULL) : NULL;
 	s->numbers = pfs_stack_numbers_new();
 	if (!s->numbers || note(s, 0, PFS_FACT(STACK, .what = dwarf ? "dwarf" : "fp", .count = s->kernel)))
 		return no_memory(err);
@@ -513,6 +518,20 @@ static int note_unseen(struct perf_session *s)
 	return note(s, 0, PFS_FACT(LACKS, .what = "exclude_kernel", .tells = text));
 }
 
+/* All that is in the queue becomes lines of the spool. 0 or -errno. */
+static int write_queue(struct perf_session *s)
+{
+	int ret = perf_queue_flush(&s->queue, UINT64_MAX, perf_decode, s) ?: pfs_export_flush(s->writer);
+
+	return !ret && fflush(s->spool) ? -errno : ret;
+}
+
+/* Returns ret, with err set unless it is 0 or the reason is known. */
+static int unwritten(int ret, struct pfs_err *err)
+{
+	return ret && !*err->msg ? pfs_err_set(err, ret, "cannot write the recording: %s", strerror(-ret)) : ret;
+}
+
 static int stop(struct pfs_live *live, struct pfs_err *err)
 {
 	struct perf_session *s = of(live);
@@ -525,23 +544,13 @@ static int stop(struct pfs_live *live, struct pfs_err *err)
 	if (!ret) /* all of before is in the queue now */
 		ret = perf_queue_flush(&s->queue, UINT64_MAX, perf_decode, s);
 	if (!ret)
-		ret = note_unseen(s) ?: note(s, 0, PFS_FACT(END, .text = "mono"))
-			?: perf_queue_flush(&s->queue, UINT64_MAX, perf_decode, s);
-	if (!ret)
-		ret = pfs_export_flush(s->writer);
-	if (!ret && fflush(s->spool))
-		ret = -errno;
-	return ret && !*err->msg ? pfs_err_set(err, ret, "cannot write the recording: %s", strerror(-ret)) : ret;
+		ret = note_unseen(s) ?: note(s, 0, PFS_FACT(END, .text = "mono")) ?: write_queue(s);
+	return unwritten(ret, err);
 }
 
 static int stopped_notes(struct pfs_live *live, struct pfs_err *err)
 {
-	struct perf_session *s = of(live);
-	int ret = perf_queue_flush(&s->queue, UINT64_MAX, perf_decode, s) ?: pfs_export_flush(s->writer);
-
-	if (!ret && fflush(s->spool))
-		ret = -errno;
-	return ret && !*err->msg ? pfs_err_set(err, ret, "cannot write the recording: %s", strerror(-ret)) : ret;
+	return unwritten(write_queue(of(live)), err);
 }
 
 /* ---- reading back ---- */
