@@ -75,10 +75,11 @@ static void set_stack(struct recording_args *args, const char *word, struct argp
 void recording_choose_stack(struct recording_args *args, const char *program)
 {
 	bool can_dwarf = args->sources.source->can & PFS_CAN_DWARF, few;
-	unsigned int of, with = args->stack_chosen ? pfs_program_frames(program, &of) : 0;
+	unsigned int with, of;
 
 	if (!args->stack_chosen)
 		return;
+	with = pfs_program_frames(program, &of);
 	few = !of || pfs_frames_are_few(with, of); /* of a script that is not known */
 	if (few && can_dwarf) {
 		args->stack = stack_how_of("dwarf");
