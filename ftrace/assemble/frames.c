@@ -104,14 +104,7 @@ int asm_frames_number(struct pfs_assembler *a, struct pfs_event *ev, struct asm_
 	PFS_SET(ev, stack, STACK, nr);
 	if (!first)
 		return 0;
-	frames =
-		(struct pfs_event){ .kind = PFS_FRAMES,
-				    .ts_ns = ev->ts_ns,
-				    .cpu = ev->cpu,
-				    .tid = ev->tid,
-				    .pid = ev->pid,
-				    .have = ev->have & (PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_PID)) };
-	PFS_SET(&frames, stack, STACK, nr);
+	frames = pfs_stack_definition(ev);
 	PFS_SET(&frames, frames, FRAMES, asm_frames_text(a, kernel, user));
 	return frames.frames ? asm_emit(a, &frames) : -ENOMEM;
 }

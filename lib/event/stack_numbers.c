@@ -214,3 +214,17 @@ uint64_t pfs_stack_number(struct pfs_stack_numbers *n, const struct pfs_event *e
 		slot->nr = ++n->nr_stacks;
 	return slot ? slot->nr : 0;
 }
+
+struct pfs_event pfs_stack_definition(const struct pfs_event *ev)
+{
+	return (struct pfs_event){
+		.kind = PFS_FRAMES,
+		.ts_ns = ev->ts_ns,
+		.cpu = ev->cpu,
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.stack = ev->stack,
+		.have = ev->have &
+			(PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_STACK)),
+	};
+}

@@ -25,6 +25,9 @@ int pfs_stack_numbers_event(struct pfs_stack_numbers *numbers, const struct pfs_
  */
 uint64_t pfs_stack_number(struct pfs_stack_numbers *numbers, const struct pfs_event *ev, uint64_t hash, bool *first);
 
+/* The `frames` event that defines the number of the event's stack, without its frames: of the same thread and time. */
+struct pfs_event pfs_stack_definition(const struct pfs_event *ev);
+
 /*
  * Returns true if no code of a process is there: a program without frame pointers has other values where the next frame would
  * be. What the kernel reads behind such a value is no frame either.

@@ -64,12 +64,10 @@ static const char *text_of(struct perf_session *s, const uint64_t *frames, size_
 
 static int define(struct perf_session *s, const struct pfs_event *ev, const char *text)
 {
-	struct pfs_event frames = *ev;
+	struct pfs_event frames = pfs_stack_definition(ev);
 
 	if (!text)
 		return -ENOMEM;
-	frames.kind = PFS_FRAMES;
-	frames.have &= PFS_HAS(PFS_F_CPU) | PFS_HAS(PFS_F_PID) | PFS_HAS(PFS_F_TID) | PFS_HAS(PFS_F_STACK);
 	PFS_SET(&frames, frames, FRAMES, text);
 	return perf_emit(s, &frames);
 }
