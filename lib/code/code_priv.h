@@ -64,6 +64,9 @@ struct pfs_code_frames {
 };
 struct pfs_code_frames pfs_code_frames(const struct pfs_code *code, const struct pfs_code_origin *origin);
 
+/* The place of an origin without frames. */
+extern const struct pfs_place pfs_code_no_frames;
+
 /* For tables: "name" with what is not known in brackets. Interned; NULL: no memory. */
 const char *pfs_code_func_text(struct pfs_intern **strings, const struct pfs_place *place);
 const char *pfs_code_module_text(const struct pfs_place *place);

@@ -79,9 +79,8 @@ static int group_pages(struct drawing *d)
 static int name_pages(struct drawing *d, const struct group *group)
 {
 	for (size_t i = group->first; i < group->first + group->nr; i++) {
-		static const struct pfs_place no_frames = { .why = "its stack was not recorded" };
 		struct pfs_code_frames stack = pfs_code_frames(d->view.code, d->view.code->pages[i].origin);
-		const struct pfs_place *place = &no_frames;
+		const struct pfs_place *place = &pfs_code_no_frames;
 		uint32_t nr;
 
 		if (stack.nr)

@@ -64,6 +64,20 @@ static int add_name(struct names *names, const char *name)
 	return slot ? 0 : -ENOMEM;
 }
 
+/* The function; of an unknown one "[libc.so.6]", "[anon]", "(no known region)". */
+static const char *name_of(struct pfs_code_view *view, const struct pfs_place *place)
+{
+	const char *module = pfs_code_module_text(place);
+	char text[300];
+
+	if (place->func)
+		return pfs_intern(&view->strings, place->func);
+	if (*module == '[' || *module == '(')
+		return pfs_intern(&view->strings, module);
+	snprintf(text, sizeof(text), "[%s]", module);
+	return pfs_intern(&view->strings, text);
+}
+
 static int name_frames(struct pfs_code_view *view, struct names *names, const struct pfs_code_origin *origin)
 {
 	struct pfs_code_frames stack = pfs_code_frames(view->code, origin);
@@ -71,23 +85,13 @@ static int name_frames(struct pfs_code_view *view, struct names *names, const st
 
 	names->nr = 0;
 	if (!stack.nr)
-		return add_name(names, pfs_intern(&view->strings, "(its stack was not recorded)"));
+		return add_name(names, pfs_code_func_text(&view->strings, &pfs_code_no_frames));
 	for (uint32_t i = 0; !err && i < stack.nr; i++) {
 		uint32_t nr;
 		const struct pfs_place *places = pfs_symbolizer_frame(view->symbolizer, &stack.frames[i], &nr);
 
-		for (uint32_t k = 0; places && !err && k < nr; k++) {
-			char text[300];
-
-			if (places[k].func) {
-				err = add_name(names, pfs_intern(&view->strings, places[k].func));
-				continue;
-			}
-			snprintf(text, sizeof(text), "[%s]", pfs_code_module_text(&places[k]));
-			err = add_name(names, pfs_intern(&view->strings, text[1] == '[' || text[1] == '('
-										 ? pfs_code_module_text(&places[k])
-										 : text));
-		}
+		for (uint32_t k = 0; places && !err && k < nr; k++)
+			err = add_name(names, name_of(view, &places[k]));
 		if (!places)
 			err = -ENOMEM;
 	}

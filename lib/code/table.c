@@ -92,8 +92,7 @@ static struct row *row_of(struct pfs_code_view *view, struct rows *rows, const s
 
 /* ---- rows ---- */
 
-/* What an origin without frames has. */
-static const struct pfs_place no_frames = { .why = "its stack was not recorded" };
+const struct pfs_place pfs_code_no_frames = { .why = "its stack was not recorded" };
 
 static int add_place(struct pfs_code_view *view, struct rows *rows, const struct pfs_code_origin *origin,
 		     const struct pfs_frame *frame, const struct pfs_place *place, bool self)
@@ -116,7 +115,7 @@ static int add_origin(struct pfs_code_view *view, struct rows *rows, const struc
 	int err = 0;
 
 	if (!stack.nr)
-		return add_place(view, rows, origin, &origin->frame, &no_frames, true);
+		return add_place(view, rows, origin, &origin->frame, &pfs_code_no_frames, true);
 	for (uint32_t i = 0; !err && i < stack.nr; i++) {
 		uint32_t nr;
 		const struct pfs_place *places = pfs_symbolizer_frame(view->symbolizer, &stack.frames[i], &nr);
