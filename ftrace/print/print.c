@@ -177,13 +177,13 @@ static void confine(int fd)
 	const struct rlimit none = { 0, 0 };
 	int null = open("/dev/null", O_RDWR);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &none);
 	if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || dup2(fd, CHILD_FD) < 0)
 		_exit(1);
 	close_range(CHILD_FD + 1, ~0U, 0);
 	if (!pfs_become_nobody())
 		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of the account would reset it */
 }
 
 static struct tep_handle *new_parser(const struct pfs_printer *p)

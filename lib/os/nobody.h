@@ -6,8 +6,9 @@
 #include <stdbool.h>
 
 /*
- * Root becomes nobody, any other account stays what it is, and no program that is executed adds privileges. The root of a user
- * namespace without such a user stays what it is, too: it has no privileges outside. False: privileges are left.
+ * Root becomes nobody, any other account stays what it is, and no program that is executed adds privileges. A root that cannot
+ * (of a user namespace without such a user, or without CAP_SETUID) stays that, without its capabilities. False: privileges are
+ * left.
  */
 bool pfs_become_nobody(void);
 
