@@ -103,7 +103,7 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-const char *viewer_text(struct viewer_calls *calls, const char *s)
+static const char *find_text(struct viewer_calls *calls, const char *s)
 {
 	struct text_slot *slot;
 	const char *key = pfs_intern(&calls->strings, s);
@@ -122,6 +122,14 @@ const char *viewer_text(struct viewer_calls *calls, const char *s)
 		free(text);
 	}
 	return slot ? slot->text : NULL;
+}
+
+const char *viewer_text(struct viewer_calls *calls, const char *s)
+{
+	const char *text = find_text(calls, s);
+
+	calls->failed |= !text;
+	return text;
 }
 
 static int place_number(struct viewer_calls *calls, const struct viewer_place *place, uint32_t *nr)

@@ -34,6 +34,7 @@ struct viewer_calls {
 	struct viewer_call *calls; /* calls[0] is empty */
 	uint32_t nr_places, max_places, nr_calls, max_calls;
 	struct pfs_intern *strings;
+	bool failed; /* no memory for a string: the export fails */
 	struct viewer_calls_private *priv;
 };
 
@@ -41,7 +42,7 @@ struct viewer_calls {
 int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model, const char *recording);
 void viewer_calls_fini(struct viewer_calls *calls);
 
-/* The string as it may be shown, which lives as long as the calls. NULL: no memory. */
+/* The string as it may be shown, which lives as long as the calls. NULL: no memory, and `failed` is set. */
 const char *viewer_text(struct viewer_calls *calls, const char *s);
 
 /* What a place lies in: its file, or what stands for that; "" is unknown. */

@@ -233,8 +233,7 @@ static uint32_t put_interned(struct perfetto *t, struct viewer_string **strings,
 
 	if (added)
 		put_string(&t->p, field, iid, s);
-	if (!iid)
-		t->p.failed = true;
+	t->p.failed |= !iid;
 	return iid;
 }
 
@@ -245,6 +244,7 @@ static uint32_t put_module(struct perfetto *t, const struct viewer_place *place)
 	uint32_t iid = viewer_string_number(&t->modules, path, &added);
 	size_t at;
 
+	t->p.failed |= !iid;
 	if (!added)
 		return iid;
 	put_string(&t->p, INTERNED_MAPPING_PATH, iid, path);

@@ -77,6 +77,8 @@ int pfs_viewer_end(struct pfs_viewer *viewer, int ret, struct pfs_err *err)
 		ret = viewer_walk_end(viewer->walk);
 	if (!ret && viewer->format->end)
 		ret = viewer->format->end(viewer);
+	if (!ret && viewer->calls.failed)
+		ret = -ENOMEM;
 	if (ret && viewer->err.msg[0])
 		*err = viewer->err;
 	else if (ret && !err->msg[0])

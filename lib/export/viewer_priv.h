@@ -155,7 +155,7 @@ static inline const char *viewer_range(char text[VIEWER_RANGE_MAX], const struct
 	return text;
 }
 
-/* The value of a note, for people; NULL: there is none. */
+/* The value of a note, for people; NULL: there is none, or no memory, with calls.failed set. */
 static inline const char *viewer_note(struct pfs_viewer *viewer, const char *key)
 {
 	const char *value = pfs_model_note(viewer->model, key);

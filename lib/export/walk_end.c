@@ -184,5 +184,6 @@ const char *viewer_title(struct pfs_viewer *viewer)
 	if (command && *command)
 		return command;
 	file = viewer->options.recording;
-	return file && strcmp(file, "-") ? viewer_text(&viewer->calls, basename(file)) : "pfscope";
+	file = file && strcmp(file, "-") ? viewer_text(&viewer->calls, basename(file)) : NULL;
+	return file ? file : "pfscope";
 }
