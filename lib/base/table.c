@@ -219,6 +219,25 @@ static unsigned int width_left(const struct pfs_table *table, const unsigned int
 	return used < table->width ? table->width - used : 0;
 }
 
+/* A column of tails has what the others leave; one before another leaves that three fifths, if it needs so much. */
+static unsigned int tail_width(const struct pfs_table *table, unsigned int *widths, unsigned int column)
+{
+	unsigned int left = width_left(table, widths, column), least = LEAST_TAIL, next = column + 1, needed;
+
+	while (next < table->nr_columns && !(table->columns[next].flags & PFS_COLUMN_TAIL))
+		next++;
+	if (next < table->nr_columns && widths[next]) {
+		needed = widths[next] + 2;
+		widths[next] = 0;
+		left = width_left(table, widths, column);
+		widths[next] = needed - 2;
+		least = left * 2 / 5 > least ? left * 2 / 5 : least;
+		left = left > needed ? left - needed : 0;
+	}
+	least = left > least ? left : least;
+	return widths[column] < least ? widths[column] : least;
+}
+
 /* 0: too little for a bar. */
 static unsigned int bar_width(unsigned int left)
 {
@@ -277,12 +296,10 @@ void pfs_table_text(const struct pfs_table *table, FILE *out, const char *emphas
 	for (unsigned int i = 0; i < table->nr_columns && i < 64; i++)
 		widths[i] = text_width(table, i);
 	for (unsigned int i = 0; i < table->nr_columns && i < 64; i++) {
-		unsigned int left = width_left(table, widths, i);
-
 		if (table->columns[i].flags & PFS_COLUMN_BAR)
-			widths[i] = bar_width(left);
-		else if (table->columns[i].flags & PFS_COLUMN_TAIL && table->width && widths[i] > left)
-			widths[i] = left > LEAST_TAIL ? left : LEAST_TAIL;
+			widths[i] = bar_width(width_left(table, widths, i));
+		else if (table->columns[i].flags & PFS_COLUMN_TAIL && table->width && widths[i])
+			widths[i] = tail_width(table, widths, i);
 	}
 	fputs(emphasis ? emphasis : "", out);
 	put_text_row(table, out, widths, -1);

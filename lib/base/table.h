@@ -25,8 +25,9 @@ enum pfs_column_flags {
 	PFS_COLUMN_TENTHS = 2048,     /* ... with one */
 	PFS_COLUMN_BAR = 64,	      /* the last one, in text only: millionths, as a bar; see pfs_table_fit() */
 	PFS_COLUMN_WIDE = 512,	      /* not in the text form that pfs_table_fit() limits */
-	PFS_COLUMN_TAIL = 1024,	      /* the last one, words: their tails, in what the others leave of that */
-	PFS_COLUMN_GROUP = 256,	      /* words: in text on a line of their own above the rows that have the same ones */
+	PFS_COLUMN_TAIL =
+		1024, /* words: their tails, in what the others leave of that; of two such columns the last has more */
+	PFS_COLUMN_GROUP = 256, /* words: in text on a line of their own above the rows that have the same ones */
 };
 
 struct pfs_column {

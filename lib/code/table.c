@@ -161,7 +161,7 @@ enum { RARE = PFS_COLUMN_OPTIONAL | PFS_COLUMN_WIDE, PERCENT = PFS_COLUMN_TENTHS
 
 static const struct pfs_column function_columns[] = {
 	COUNTS,
-	{ "module", "module", PFS_COLUMN_LEFT },
+	{ "module", "module", PFS_COLUMN_LEFT | PFS_COLUMN_TAIL },
 	{ "function", "function", PFS_COLUMN_LEFT | PFS_COLUMN_TAIL },
 	{ NULL, NULL, 0 },
 };

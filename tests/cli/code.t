@@ -110,6 +110,11 @@ is "$(awk 'length > 80' out)" '' 'the tree fits 80 columns'
 is "$(grep -cE ' total$' out)" 1 'with its sum'
 "$PFSCOPE" report --by function,process events >out
 is "$(grep -E '^By ' out)" $'By function\nBy process' 'words combine'
+ln -s program program-with-a-long-name.cpython-311-x86_64-linux-gnu.so
+sed 's/program"$/program-with-a-long-name.cpython-311-x86_64-linux-gnu.so"/' events >long
+"$PFSCOPE" report --by function long >out
+is "$(awk 'length > 80' out)" '' 'a long module: the text fits 80 columns'
+is "$(awk '$NF == "filemap_read" || $NF == "branch" { n++ } END { print n }' out)" 2 '... and the functions keep their names'
 
 # ---- render --by-function ----
 "$PFSCOPE" render --by-function --width 80 events >out
