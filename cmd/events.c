@@ -40,7 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = READING_ARGP(
-	options, parse, reading_children,
+	options, parse, fault_reading_children,
 	"Print the events of a recording, one per line, in the format of pfscope-events(5). `pfscope render' draws the same bars from these lines as from the recording.\v"
 	"Examples:\n"
 	"  pfscope events py.dat | grep ' fault ' | wc -l\n"

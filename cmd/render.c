@@ -42,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{ &reading_argp, 0, NULL, 0 },
+	{ &fault_reading_argp, 0, NULL, 0 },
 	{ &view_argp, 0, "Drawing:", 2 },
 	{ 0 },
 };

@@ -2,7 +2,6 @@
 /*
  * pfscope report: prints tables, and compares a recording with the kernel's own counts.
  */
-#include "classes/classes.h"
 #include "code/code.h"
 #include "common/command.h"
 #include "common/reading.h"
@@ -63,6 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--inverted: only with --by stack");
 		if (report->code.symbols.inlines && !report->code.by)
 			argp_error(state, "--inlines: only with --by function, line, stack or instruction");
+		args->classify = args->view.by & PFS_REPORT_BY_CLASS;
+		if (!strcmp(args->view.view, "check") && args->view.filter.labels)
+			argp_error(state, "--check: compares faults of all classes: without --class");
 		if (!strcmp(args->view.view, "check") &&
 		    (args->view.by || report->code.by || args->view.top || args->view.wide || args->view.format))
 			argp_error(
@@ -84,12 +86,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = READING_ARGP(
-	options, parse, reading_children,
+	options, parse, fault_reading_children,
 	"Print tables of a recording by file, by process, by region and, on request, by thread, by class or by the code that caused the faults: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
 	"Examples:\n"
 	"  pfscope report py.dat\n"
 	"  pfscope report --by file,region --top 10 py.dat\n"
 	"  pfscope report --by class py.dat  what the kernel had to do\n"
+	"  pfscope report --class copy --by region py.dat\n"
 	"  pfscope report --by function,line py.dat\n"
 	"  pfscope report --by stack --inverted py.dat\n"
 	"  pfscope report --check py.dat     compare with the kernel's own counts\n"
@@ -116,28 +119,22 @@ static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *e
 	struct report_args *report = (struct report_args *)args;
 	bool by_thread = args->view.by & PFS_REPORT_BY_THREAD, by_class = args->view.by & PFS_REPORT_BY_CLASS;
 	struct pfs_report_threads *threads = by_thread ? pfs_report_threads_new(&args->view.filter) : NULL;
-	struct pfs_classes *classes = by_class ? pfs_classes_new(p->model, &args->view.filter) : NULL;
 	struct code_tables tables = { report->code.by ? pfs_code_new(&args->view.filter) : NULL, report };
 	struct pfs_report_more more = { put_code, &tables };
 	int ret = 0;
 
-	if ((by_thread && !threads) || (by_class && !classes) || (report->code.by && !tables.code))
+	if ((by_thread && !threads) || (report->code.by && !tables.code))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for the tables");
 	if (threads)
 		pipeline_observe(p, pfs_report_threads_observer(threads));
-	if (classes) {
-		pfs_model_track_presence(p->model);
-		pipeline_observe(p, pfs_classes_observer(classes));
-	}
 	if (tables.code)
 		pipeline_observe(p, pfs_code_observer(tables.code));
 	args->view.threads = threads;
-	args->view.classes = classes;
+	args->view.classes = by_class ? args->classes : NULL;
 	args->view.more = tables.code ? &more : NULL;
 	if (!ret)
 		ret = reading_draw(args, p, err);
 	pfs_report_threads_free(threads);
-	pfs_classes_free(classes);
 	pfs_code_free(tables.code);
 	return ret;
 }

@@ -97,6 +97,13 @@ struct input {
 	bool no_faults;	    /* it has no page-fault events, which was reported */
 };
 
+/* Not at a first reading: the second one prints them. */
+#define input_message(in, ...)                \
+	do {                                  \
+		if (!(in)->options->quiet)    \
+			message(__VA_ARGS__); \
+	} while (0)
+
 struct input_kind {
 	int (*probe)(const char *head, size_t len); /* 0 (no) to 100 */
 	int (*read)(struct input *in);
@@ -145,10 +152,10 @@ static void report_no_faults(struct input *in, const struct raw_seen *seen)
 {
 	in->no_faults = !raw_seen_faults(seen) && !in->options->objects;
 	if (in->no_faults)
-		message("%s: no page-fault events%s%.*s (`%s)", in->name, seen->nr ? ", only" : "",
-			(int)strlen(seen->names) - !!seen->nr, seen->names,
-			seen->objects ? "pfscope kmap` prints kernel objects"
-				      : "pfscope events --needed` prints how to record them");
+		input_message(in, "%s: no page-fault events%s%.*s (`%s)", in->name, seen->nr ? ", only" : "",
+			      (int)strlen(seen->names) - !!seen->nr, seen->names,
+			      seen->objects ? "pfscope kmap` prints kernel objects"
+					    : "pfscope events --needed` prints how to record them");
 }
 
 /* ---- the end at --to and --at ---- */
@@ -236,8 +243,8 @@ static int read_text(struct input *in)
 	if (!ret)
 		report_no_faults(in, &stats->seen);
 	if (stats->unparsed)
-		message("%s: lines that are not events: %" PRIu64 " (first: line %" PRIu64 ")", in->name,
-			stats->unparsed, stats->first_unparsed);
+		input_message(in, "%s: lines that are not events: %" PRIu64 " (first: line %" PRIu64 ")", in->name,
+			      stats->unparsed, stats->first_unparsed);
 out:
 	pfs_text_free(text);
 	pfs_assembler_free(a);
@@ -299,8 +306,8 @@ static void print_damage(const struct input *in, const struct pfs_dat *dat)
 	const struct pfs_merge_stats *stats = pfs_dat_stats(dat);
 
 	if (stats->damaged)
-		message("%s: damaged in %" PRIu64 " place%s, the rest is shown (first: %s)", in->name, stats->damaged,
-			stats->damaged == 1 ? "" : "s", stats->first_damage.msg);
+		input_message(in, "%s: damaged in %" PRIu64 " place%s, the rest is shown (first: %s)", in->name,
+			      stats->damaged, stats->damaged == 1 ? "" : "s", stats->first_damage.msg);
 }
 
 static void dat_progress(void *ctx, const struct pfs_merge_stats *stats)
@@ -366,12 +373,13 @@ static int probe_lines(const char *head, size_t len)
 static void print_line_errors(const struct input *in, const struct pfs_line_stats *stats)
 {
 	if (stats->nr_errors)
-		message("%s: lines that are not events: %" PRIu64 " (first: %s)", in->name, stats->nr_errors,
-			stats->first_error.msg);
+		input_message(in, "%s: lines that are not events: %" PRIu64 " (first: %s)", in->name, stats->nr_errors,
+			      stats->first_error.msg);
 	if (stats->nr_unknown_kinds || stats->nr_unknown_fields)
-		message("%s: written by a newer pfscope: %" PRIu64 " events and %" PRIu64
-			" fields of unknown kinds are ignored",
-			in->name, stats->nr_unknown_kinds, stats->nr_unknown_fields);
+		input_message(in,
+			      "%s: written by a newer pfscope: %" PRIu64 " events and %" PRIu64
+			      " fields of unknown kinds are ignored",
+			      in->name, stats->nr_unknown_kinds, stats->nr_unknown_fields);
 }
 
 /* On their way to a sink: are there faults, are there kernel objects? */
@@ -402,7 +410,8 @@ static void report_only_objects(struct input *in, const struct lines_seen *seen)
 {
 	in->no_faults = seen->objects && !seen->faults && !in->options->objects;
 	if (in->no_faults)
-		message("%s: no page-fault events, only kernel objects (`pfscope kmap` prints them)", in->name);
+		input_message(in, "%s: no page-fault events, only kernel objects (`pfscope kmap` prints them)",
+			      in->name);
 }
 
 static int read_lines(struct input *in)

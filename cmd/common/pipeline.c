@@ -103,7 +103,7 @@ void pipeline_observe(struct pipeline *p, struct pfs_observer observer)
 
 struct pfs_sink pipeline_sink(struct pipeline *p)
 {
-	bool runs = !p->observer.event || p->observer.faults;
+	bool runs = (!p->observer.event || p->observer.faults) && !p->filter->labelled;
 
 	return (struct pfs_sink){ .fn = take, .ctx = p, .faults = runs ? take_faults : NULL };
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/reading.h"
 
+#include "base/write_all.h"
 #include "common/command.h"
 #include "common/pager.h"
 #include "view/rows.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct argp_option options[] = {
@@ -42,6 +46,15 @@ static const struct argp_child filter_children[] = {
 const struct argp reading_argp = { options, parse, NULL, NULL, filter_children, NULL, NULL };
 
 const struct argp_child reading_children[] = { { &reading_argp, 0, NULL, 0 }, { 0 } };
+
+static const struct argp_child fault_filter_children[] = {
+	{ &fault_filter_argp, 0, FILTERS_HEADER, 3 },
+	{ 0 },
+};
+
+const struct argp fault_reading_argp = { options, parse, NULL, NULL, fault_filter_children, NULL, NULL };
+
+const struct argp_child fault_reading_children[] = { { &fault_reading_argp, 0, NULL, 0 }, { 0 } };
 
 error_t reading_parse(int key, char *arg, struct argp_state *state)
 {
@@ -109,6 +122,90 @@ int reading_find(const char **file, struct pfs_err *err)
 	return pfs_err_set(err, -ENOENT, "no recording given, and neither %s nor %s is here", names[0], names[1]);
 }
 
+/* ---- a first reading, for the classes of faults ---- */
+
+/* Makes a temporary file with its content the standard input. 0 or -errno with err set. */
+static int copy_to_input(const char *file, struct pfs_err *err)
+{
+	bool standard = !file || !strcmp(file, "-");
+	int in = standard ? 0 : open(file, O_RDONLY | O_CLOEXEC), fd = in < 0 ? -1 : pfs_temp_open(err), ret = 0;
+	char buf[1 << 14];
+	ssize_t got = 1;
+
+	if (in < 0)
+		return 0; /* the second reading reports it */
+	while (fd >= 0 && !ret && got > 0) {
+		got = read(in, buf, sizeof(buf));
+		if (got < 0 && errno == EINTR)
+			got = 1;
+		else if (got > 0)
+			ret = pfs_temp_write(fd, buf, got, err);
+	}
+	if (fd < 0)
+		ret = fd;
+	else if (got < 0)
+		ret = pfs_err_set(err, -errno, "%s: %s", standard ? "standard input" : file, strerror(errno));
+	else if (!ret && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, 0) < 0))
+		ret = pfs_err_set(err, -errno, "cannot read a temporary file: %s", strerror(errno));
+	if (fd > 0)
+		close(fd);
+	if (!standard)
+		close(in);
+	return ret;
+}
+
+/* *start: where the second reading of the standard input begins; -1: the file is read. 0 or -errno with err set. */
+static int prepare_to_read_twice(struct reading_args *args, off_t *start, struct pfs_err *err)
+{
+	bool standard = !args->file || !strcmp(args->file, "-");
+	struct stat st;
+	int ret;
+
+	*start = -1;
+	if (standard ? fstat(0, &st) : stat(args->file, &st))
+		return 0; /* the second reading reports why */
+	if (!standard && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return 0;
+	ret = S_ISREG(st.st_mode) ? 0 : copy_to_input(args->file, err);
+	args->file = NULL;
+	*start = lseek(0, 0, SEEK_CUR);
+	return ret;
+}
+
+static int first_reading(struct reading_args *args, struct pfs_err *err)
+{
+	struct pfs_filter *filter = &args->view.filter;
+	struct input_options how = args->input;
+	struct pfs_sink sink;
+	struct pipeline p;
+	off_t start;
+	int ret = prepare_to_read_twice(args, &start, err);
+
+	filter->labelled = &args->labels;
+	if (ret || pipeline_init(&p, filter, PFS_EXPORT_NONE, stdout, err))
+		return ret ? ret : -ENOMEM;
+	pfs_model_track_presence(p.model);
+	args->classes = pfs_classes_new(p.model, filter);
+	if (args->classes) {
+		pipeline_observe(&p, pfs_classes_observer(args->classes));
+		sink = pipeline_sink(&p);
+		how.quiet = true;
+		ret = input_read(args->file, &how, &sink, err);
+	} else {
+		ret = pfs_err_set(err, -ENOMEM, "no memory for the classes of faults");
+	}
+	pipeline_fini(&p);
+	if (ret != -ENOMEM) { /* else the second reading reports it, and what can be shown nevertheless */
+		*err = (struct pfs_err){ "" };
+		ret = 0;
+	}
+	if (!ret && start >= 0 && lseek(0, start, SEEK_SET) < 0)
+		ret = pfs_err_set(err, -errno, "standard input: %s", strerror(errno));
+	args->labels.decided = true;
+	args->labels.read = 0;
+	return ret;
+}
+
 int reading_main(struct reading_args *args, const struct argp *argp, int argc, char **argv,
 		 int (*body)(struct reading_args *args, struct pipeline *p, struct pfs_err *err))
 {
@@ -118,7 +215,9 @@ int reading_main(struct reading_args *args, const struct argp *argp, int argc, c
 
 	if (cannot_parse(argp, argc, argv, 0, args))
 		return status;
-	if (reading_find(&args->file, &err) || pipeline_init(&p, &args->view.filter, args->events, stdout, &err)) {
+	if (reading_find(&args->file, &err) ||
+	    ((args->classify || args->view.filter.labels) && first_reading(args, &err)) ||
+	    pipeline_init(&p, &args->view.filter, args->events, stdout, &err)) {
 		fail(&err);
 	} else {
 		status = body(args, &p, &err) ? fail(&err) : strict_status(args->strict, p.model, EXIT_OK);
@@ -127,5 +226,7 @@ int reading_main(struct reading_args *args, const struct argp *argp, int argc, c
 	}
 	pager_end();
 	pfs_filter_fini(&args->view.filter);
+	pfs_classes_free(args->classes);
+	free(args->labels.of);
 	return status;
 }

@@ -5,6 +5,7 @@
 #ifndef CMD_READING_H
 #define CMD_READING_H
 
+#include "classes/classes.h"
 #include "common/pipeline.h"
 #include "common/view_args.h"
 
@@ -12,6 +13,7 @@ struct input_options {
 	bool salvage;  /* read what is readable of a damaged file */
 	bool other;    /* also events that pfscope does not decode */
 	bool objects;  /* kernel objects are wanted: page faults need not be there */
+	bool quiet;    /* no messages but errors: it will be read again */
 	bool progress; /* show progress on a terminal; nothing else may print there meanwhile */
 };
 
@@ -29,6 +31,9 @@ struct reading_args {
 	struct view_args view;
 	enum pfs_export_form events; /* printed while reading */
 	bool strict;		     /* lost events are a failure */
+	bool classify;		     /* the class of each fault is wanted, also without --class */
+	struct pfs_labels labels;    /* these, of a first reading, */
+	struct pfs_classes *classes; /* and their sums; NULL: there was no such reading */
 };
 
 /* Keys of options of such a command. */
@@ -49,6 +54,8 @@ enum { OPT_JSON = 0x400, OPT_CSV, OPT_TABLE_FORMAT };
  */
 extern const struct argp reading_argp;
 extern const struct argp_child reading_children[];
+extern const struct argp fault_reading_argp; /* with --class */
+extern const struct argp_child fault_reading_children[];
 error_t reading_parse(int key, char *arg, struct argp_state *state);
 
 /* The argp of such a command, mostly with reading_children. */

@@ -3,6 +3,7 @@
 #include "base/atomic_file.h"
 #include "base/escape.h"
 #include "base/number.h"
+#include "classes/classes.h"
 #include "common/command.h"
 #include "common/pager.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_CLASSIC = 0x100, OPT_NAMES, OPT_FULL, OPT_BY_ADDRESS, OPT_TOP, OPT_SORT, OPT_WIDTH, OPT_COLOR };
+enum { OPT_CLASSIC = 0x100, OPT_NAMES, OPT_FULL, OPT_BY_ADDRESS, OPT_TOP, OPT_SORT, OPT_WIDTH, OPT_COLOR, OPT_CLASS };
 
 /* The key of an option that is a filter. */
 #define OPT_FILTER(name) (0x110 + PFS_FILTER_##name)
@@ -153,6 +154,39 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp filter_argp = { filter_options, parse_filter, NULL, NULL, NULL, NULL, NULL };
+
+static const struct argp_option class_options[] = {
+	{ "class", OPT_CLASS, "LIST", 0,
+	  "Only faults of these classes: names in the report by class, their beginnings, or globs", 0 },
+	{ 0 },
+};
+
+static void no_class(const char *arg, const struct argp_state *state)
+{
+	char names[1024];
+	size_t len = 0;
+
+	for (int i = 0; i < PFS_NR_CLASSES; i++)
+		len += snprintf(names + len, sizeof(names) - len, "%s%s", i ? "; " : "", pfs_class_names[i]);
+	argp_error(state, "--class: %s: not a list of classes, which are: %s", arg, names);
+}
+
+static error_t parse_class(int key, char *arg, struct argp_state *state)
+{
+	struct pfs_filter *filter = state->input;
+
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[0] = filter;
+	else if (key != OPT_CLASS)
+		return ARGP_ERR_UNKNOWN;
+	else if (!pfs_classes_parse(arg, &filter->labels))
+		no_class(arg, state);
+	return 0;
+}
+
+static const struct argp_child plain_filters[] = { { &filter_argp, 0, NULL, 0 }, { 0 } };
+
+const struct argp fault_filter_argp = { class_options, parse_class, NULL, NULL, plain_filters, NULL, NULL };
 
 /* What draw() draws. */
 struct picture {

@@ -41,7 +41,8 @@ struct view_args {
 /* Children for a command's argp; their input is a struct view_args. */
 extern const struct argp view_argp; /* form and output */
 #define FILTERS_HEADER "Filters (repeat an option for OR; different options are ANDed):"
-extern const struct argp filter_argp; /* --pid, --tid, --comm, --region, --from, --to, --at */
+extern const struct argp filter_argp;	    /* --pid, --tid, --comm, --region, --from, --to, --at */
+extern const struct argp fault_filter_argp; /* these, and --class, which a recording must be read twice for */
 
 /* Parse --width, --top (a number of `what') and --color (NULL: no value) for commands with such options of their own; errors exit. */
 unsigned int width_of_option(const char *arg, struct argp_state *state);

@@ -3,6 +3,8 @@
 #include "classes/classes_priv.h"
 
 #include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +40,7 @@ struct class_last_fault {
 	struct pfs_class_sum one;  /* it alone */
 	const struct pfs_space *space;
 	uint64_t addr;
+	uint64_t nr; /* in the order of reading */
 	bool write;
 	bool below; /* no region was known there, and it may be below a stack that has grown */
 };
@@ -72,6 +75,11 @@ void class_add(struct pfs_class_sum *to, const struct pfs_class_sum *sum, int si
 	to->latency_ns += sign * sum->latency_ns;
 }
 
+static struct pfs_labels *labels_of(const struct pfs_classes *classes)
+{
+	return classes->filter ? classes->filter->labelled : NULL;
+}
+
 /* Counts the thread's last fault as one of that class. 0 or -ENOMEM. */
 static int count(struct pfs_classes *classes, struct class_last_fault *fault, struct pfs_class_sum of)
 {
@@ -83,7 +91,7 @@ static int count(struct pfs_classes *classes, struct class_last_fault *fault, st
 		class_add(fault->sum, &fault->one, -1);
 	fault->sum = sum;
 	class_add(sum, &fault->one, 1);
-	return 0;
+	return labels_of(classes) ? pfs_labels_set(labels_of(classes), fault->nr, pfs_class_label(of.key.class)) : 0;
 }
 
 static int note_write(struct pfs_classes *classes, const struct pfs_event *ev, const struct pfs_outcome *outcome)
@@ -108,9 +116,10 @@ static int take_fault(struct pfs_classes *classes, const struct pfs_event *ev, c
 	if (!fault)
 		return -ENOMEM;
 	fault->sum = NULL;
-	fault->below = !outcome->region;
+	fault->below = !outcome->region && !outcome->unwanted;
 	fault->space = outcome->space;
 	fault->addr = ev->addr;
+	fault->nr = labels_of(classes) ? labels_of(classes)->read - 1 : 0;
 	fault->write = pfs_has(ev, PFS_F_ACCESS) && ev->access == PFS_WRITE;
 	fault->one = (struct pfs_class_sum){
 		.faults = 1,
@@ -121,7 +130,7 @@ static int take_fault(struct pfs_classes *classes, const struct pfs_event *ev, c
 		.latency_ns = pfs_has(ev, PFS_F_LATENCY) ? ev->latency_ns : 0,
 	};
 	err = note_write(classes, ev, outcome);
-	if (err || !pfs_filter_outcome(classes->filter, outcome))
+	if (err || outcome->unwanted || !pfs_filter_outcome(classes->filter, outcome))
 		return err;
 	return count(classes, fault, class_decide(classes, ev, outcome));
 }
@@ -232,13 +241,48 @@ const struct pfs_class_sum **pfs_classes_sorted(const struct pfs_classes *classe
 {
 	const struct pfs_class_sum **sorted = calloc(HASH_COUNT(classes->sums) + 1, sizeof(*sorted));
 	const struct pfs_class_sum *sum, *next;
+	uint32_t labels = classes->filter ? classes->filter->labels : 0;
 
 	*nr = 0;
 	if (!sorted)
 		return NULL;
 	HASH_ITER (hh, classes->sums, sum, next)
-		if (sum->faults)
+		if (sum->faults && (!labels || labels >> pfs_class_label(sum->key.class) & 1))
 			sorted[(*nr)++] = sum;
 	qsort(sorted, *nr, sizeof(*sorted), compare);
 	return sorted;
+}
+
+static bool is_named(const char *name, const char *word)
+{
+	return !fnmatch(word, name, FNM_CASEFOLD) || !strncasecmp(word, name, strlen(word));
+}
+
+/* The labels of the classes with that name; 0: there are none. */
+static uint32_t labels_named(const char *word)
+{
+	uint32_t labels = 0;
+
+	for (int i = 0; i < PFS_NR_CLASSES; i++) {
+		if (!strcasecmp(word, pfs_class_names[i]))
+			return UINT32_C(1) << pfs_class_label(i);
+		if (*word && is_named(pfs_class_names[i], word))
+			labels |= UINT32_C(1) << pfs_class_label(i);
+	}
+	return labels;
+}
+
+bool pfs_classes_parse(const char *list, uint32_t *labels)
+{
+	uint32_t all = labels_named(list), some = 1;
+	char word[128];
+
+	for (const char *p = list, *end; !all && some && p; p = *end ? end + 1 : NULL) {
+		end = p + strcspn(p, ",");
+		snprintf(word, sizeof(word), "%.*s", (int)(end - p), p);
+		some = labels_named(word);
+		*labels |= some;
+	}
+	*labels |= all;
+	return some;
 }

@@ -42,6 +42,18 @@ enum pfs_fault_class {
 /* "copy of a file's page" */
 extern const char *const pfs_class_names[PFS_NR_CLASSES];
 
+/* A class as a label of the filter (struct pfs_labels). */
+static inline uint8_t pfs_class_label(enum pfs_fault_class class)
+{
+	return class + 1;
+}
+
+/*
+ * Adds the labels of the classes of a list with commas: names, their beginnings, or globs, in capitals or not. A name may itself
+ * contain a comma. False: one of them is none.
+ */
+bool pfs_classes_parse(const char *list, uint32_t *labels);
+
 static inline bool pfs_class_is_unknown(enum pfs_fault_class class)
 {
 	return class >= PFS_CLASS_TAKEN;
@@ -62,7 +74,10 @@ struct pfs_class_sum {
 
 struct pfs_classes;
 
-/* Both are borrowed; of the filter, its regions are what counts. NULL: no memory. */
+/*
+ * Both are borrowed; of the filter, its regions count, and its labels for what is sorted below. The faults get their labels in
+ * its `labelled`, if there is one. NULL: no memory.
+ */
 struct pfs_classes *pfs_classes_new(const struct pfs_model *model, const struct pfs_filter *filter);
 void pfs_classes_free(struct pfs_classes *classes);
 struct pfs_observer pfs_classes_observer(struct pfs_classes *classes);

@@ -230,11 +230,41 @@ static bool shares_memory(const struct pfs_filter *filter, const struct pfs_mode
 	return false;
 }
 
+int pfs_labels_set(struct pfs_labels *labels, uint64_t nr, uint8_t label)
+{
+	if (nr >= labels->max && !pfs_array_extend(labels->of, labels->max, nr + 1))
+		return -ENOMEM;
+	labels->nr = nr < labels->nr ? labels->nr : nr + 1;
+	labels->of[nr] = label;
+	return 0;
+}
+
+/* By the label of the fault, or of the one that the event is about. Pages that no fault has brought have none. */
+static bool has_label(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_event *ev)
+{
+	const struct pfs_thread *thread;
+
+	switch (ev->kind) {
+	case PFS_FAULT:
+		return filter->labels >> pfs_labels_last(filter->labelled) & 1;
+	case PFS_AROUND:
+	case PFS_HUGE:
+	case PFS_MAJOR:
+	case PFS_SIGNAL:
+		thread = pfs_model_thread(model, ev->tid);
+		return thread && thread->fault_space;
+	default:
+		return ev->kind != PFS_POPULATE && ev->kind != PFS_ACCESS;
+	}
+}
+
 static bool is_wanted(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_event *ev)
 {
 	const struct pfs_thread *thread;
 	const char *comm;
 
+	if (filter->labels && filter->labelled->decided && !has_label(filter, model, ev))
+		return false;
 	if (ev->ts_ns < from_ns(filter, model, ev->ts_ns))
 		return false;
 	if (filter->nr_tids && !holds(filter->tids, filter->nr_tids, ev->tid))
@@ -307,14 +337,20 @@ static int apply_late(const struct pfs_filter *filter, struct pfs_model *model, 
 int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_event *ev,
 		     struct pfs_outcome *outcome)
 {
+	bool wanted;
 	int ret;
 
 	if (outcome)
 		*outcome = (struct pfs_outcome){ 0 };
+	if (filter->labelled)
+		filter->labelled->read += ev->kind == PFS_FAULT;
 	if (is_past_end(filter, model, ev->ts_ns))
 		return apply_late(filter, model, ev, outcome);
-	pfs_model_mute(model, pfs_has(ev, PFS_F_TID) && !is_wanted(filter, model, ev));
+	wanted = !pfs_has(ev, PFS_F_TID) || is_wanted(filter, model, ev);
+	pfs_model_mute(model, !wanted);
 	ret = pfs_model_apply(model, ev, outcome);
+	if (outcome)
+		outcome->unwanted = !wanted;
 	pfs_model_mute(model, false);
 	return ret;
 }
@@ -376,7 +412,7 @@ int pfs_filter_apply_faults(const struct pfs_filter *filter, struct pfs_model *m
 bool pfs_filter_is_open(const struct pfs_filter *filter)
 {
 	return !filter->nr_pids && !filter->nr_tids && !filter->nr_comms && !filter->from.set && !filter->to.set &&
-	       !filter->at.set;
+	       !filter->at.set && !filter->labels;
 }
 
 /* ---- rows ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Filters: --pid, --tid, --comm, --region, --from, --to, --at. Layout and process life always reach the model, touches
+ * Filters: --pid, --tid, --comm, --region, --class, --from, --to, --at. Layout and process life always reach the model, touches
  * only if pid, tid, thread name and time fit. The views ask the filter which rows to show.
  */
 #ifndef PFS_FILTER_H
@@ -16,14 +16,27 @@ struct pfs_time {
 	bool of_clock;
 };
 
+/*
+ * What a first reading has decided on each fault, by its number in the order of reading: later events may tell more of a fault,
+ * so a filter that goes by that needs a second reading. A label is a bit of the filter's `labels`; 0: none.
+ */
+struct pfs_labels {
+	uint8_t *of;
+	uint64_t nr, max;
+	uint64_t read; /* faults that were read so far: the last one is read - 1 */
+	bool decided;  /* this is the second reading */
+};
+
 struct pfs_filter {
 	int32_t *pids, *tids;
 	const char **comms, **regions; /* globs; borrowed */
 	char **files;		       /* globs for the names of mapped files */
 	const char *region;	       /* the first --region as it was given, for messages; borrowed */
 	unsigned int nr_pids, nr_tids, nr_comms, nr_regions, nr_files;
-	struct pfs_time from, to; /* touches of [from, to) */
-	struct pfs_time at;	  /* everything up to and including this moment */
+	struct pfs_time from, to;    /* touches of [from, to) */
+	struct pfs_time at;	     /* everything up to and including this moment */
+	uint32_t labels;	     /* only faults with one of these; 0: any */
+	struct pfs_labels *labelled; /* of all faults; NULL: not wanted; borrowed */
 };
 
 enum pfs_filter_key {
@@ -65,6 +78,15 @@ int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, c
 /* The same for runs of faults; the observer (or NULL) gets those that pass. 0, -ENOMEM, -ECANCELED or the observer's. */
 int pfs_filter_apply_faults(const struct pfs_filter *filter, struct pfs_model *model, const struct pfs_fault_run *runs,
 			    unsigned int nr, const struct pfs_observer *observer);
+
+/* Labels the fault of that number. 0 or -ENOMEM. */
+int pfs_labels_set(struct pfs_labels *labels, uint64_t nr, uint8_t label);
+
+/* The label of the fault that was read last. */
+static inline uint8_t pfs_labels_last(const struct pfs_labels *labels)
+{
+	return labels && labels->decided && labels->read - 1 < labels->nr ? labels->of[labels->read - 1] : 0;
+}
 
 /* Whether all touches pass. (Views may still hide regions.) */
 bool pfs_filter_is_open(const struct pfs_filter *filter);

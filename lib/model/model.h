@@ -265,7 +265,8 @@ struct pfs_outcome {
 	enum pfs_fate fate;	   /* of a fault */
 	uint32_t
 		before; /* of a single fault: what its page had before (PFS_PAGE_*, enum pfs_presence); presence is tracked */
-	bool muted; /* a filter hides the touches of this thread now, or the event is of no fault of it */
+	bool muted;    /* a filter hides the touches of this thread now, or the event is of no fault of it */
+	bool unwanted; /* a filter would hide them, but presence is tracked */
 };
 
 /* Receives events and runs of faults right after the model, with their outcomes. */

@@ -45,9 +45,9 @@ rooms()
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
 	perf faults: unwind event os base
-	cmd common: capture faults user text dat assemble record session live view symbol refault model event os base
+	cmd common: classes capture faults user text dat assemble record session live view symbol refault model event os base
 	cmd kmap: common module plot symbol objects event base
-	cmd commands: classes kmap common capture tracefs assemble session module compare export plot code view simulate reference objects refault model event os base
+	cmd commands: kmap common capture tracefs assemble session module compare export plot code view simulate reference objects refault model event os base
 	END
 }
 
