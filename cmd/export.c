@@ -72,7 +72,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = READING_ARGP(
-	options, parse, reading_children,
+	options, parse, fault_reading_children,
 	"Write a recording for viewers of other projects: each fault with its stack (without one, its own instruction), class, region and offset in the file; resident pages; gaps where events were lost.\v"
 	"Examples:\n"
 	"  pfscope export --to firefox -o py.json py.dat      for profiler.firefox.com\n"
@@ -115,7 +115,7 @@ static int read_and_write(struct reading_args *reading, struct pipeline *p, stru
 
 int cmd_export(int argc, char **argv)
 {
-	struct export_args args = { .format = -1 };
+	struct export_args args = { .reading.classify = true, .format = -1 };
 
 	args.viewer.filter = &args.reading.view.filter;
 	return reading_main(&args.reading, &argp, argc, argv, read_and_write);

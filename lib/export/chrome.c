@@ -80,6 +80,8 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
 	put_known(json, "mode", viewer_word(PFS_F_MODE, f->mode));
 	put_known(json, "class", viewer_word(PFS_F_CLASS, f->class));
 	put_known(json, "how", viewer_word(PFS_F_HOW, f->how));
+	put_known(json, "fault_class", viewer_class(f->label));
+	put_known(json, "fault_class_witness", viewer_witness(f->label, f->how));
 	if (f->latency_ns)
 		pfs_json_u64(json, "latency_ns", f->latency_ns);
 	if (f->sig)

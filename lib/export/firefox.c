@@ -18,7 +18,7 @@ struct fault {
 	uint64_t ts_ns, addr, off, latency_ns;
 	uint32_t call, region;
 	int32_t sig;
-	uint8_t access, mode, class, how;
+	uint8_t access, mode, class, how, label;
 	bool has_off;
 };
 
@@ -54,6 +54,7 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *fault
 		.mode = fault->mode,
 		.class = fault->class,
 		.how = fault->how,
+		.label = fault->label,
 		.has_off = fault->has_off,
 	};
 
@@ -154,6 +155,8 @@ static int fault_data(void *ctx, const void *record)
 	put_unknown(viewer, "mode", viewer_word(PFS_F_MODE, r->mode));
 	put_unknown(viewer, "class", viewer_word(PFS_F_CLASS, r->class));
 	put_unknown(viewer, "how", viewer_word(PFS_F_HOW, r->how));
+	put_unknown(viewer, "faultClass", viewer_class(r->label));
+	put_unknown(viewer, "faultClassWitness", viewer_witness(r->label, r->how));
 	if (r->latency_ns)
 		put_ms(json, "latency", r->latency_ns);
 	if (r->sig)

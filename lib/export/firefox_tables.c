@@ -68,6 +68,8 @@ static void put_schemas(struct pfs_json *json)
 		{ "mode", "Mode", "unique-string" },
 		{ "class", "Class", "unique-string" },
 		{ "how", "Handled as", "unique-string" },
+		{ "faultClass", "What the kernel had to do", "unique-string" },
+		{ "faultClassWitness", "That is", "unique-string" },
 		{ "latency", "Latency", "duration" },
 		{ "signal", "Ended in signal", "integer" },
 		{ NULL },

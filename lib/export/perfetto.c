@@ -75,6 +75,8 @@ enum name {
 	MODE,
 	CLASS,
 	HOW,
+	FAULT_CLASS,
+	WITNESS,
 	LATENCY,
 	SIGNAL,
 	PERMS,
@@ -85,9 +87,22 @@ enum name {
 	NR_NAMES
 };
 static const char *const names[NR_NAMES] = {
-	[ADDR] = "address", [REGION] = "region", [OFFSET] = "file offset", [ACCESS] = "access", [MODE] = "mode",
-	[CLASS] = "class",  [HOW] = "how",	 [LATENCY] = "latency ns", [SIGNAL] = "signal", [PERMS] = "permissions",
-	[RANGE] = "range",  [FAULTS] = "faults", [COUNT] = "count",	   [CPU] = "cpu",
+	[ADDR] = "address",
+	[REGION] = "region",
+	[OFFSET] = "file offset",
+	[ACCESS] = "access",
+	[MODE] = "mode",
+	[CLASS] = "class",
+	[HOW] = "how",
+	[FAULT_CLASS] = "fault class",
+	[WITNESS] = "fault class witness",
+	[LATENCY] = "latency ns",
+	[SIGNAL] = "signal",
+	[PERMS] = "permissions",
+	[RANGE] = "range",
+	[FAULTS] = "faults",
+	[COUNT] = "count",
+	[CPU] = "cpu",
 };
 
 /* Tracks, each of one process or thread: uuid = number * 8 + kind. */
@@ -392,6 +407,8 @@ static void put_event(struct pfs_viewer *viewer, const struct viewer_fault *f, u
 	put_word(p, ACCESS, viewer_access[f->access]);
 	put_word(p, MODE, viewer_word(PFS_F_MODE, f->mode));
 	put_word(p, CLASS, viewer_word(PFS_F_CLASS, f->class));
+	put_word(p, FAULT_CLASS, viewer_class(f->label));
+	put_word(p, WITNESS, viewer_witness(f->label, f->how));
 	put_word(p, HOW, viewer_word(PFS_F_HOW, f->how));
 	if (f->latency_ns)
 		put_number(p, LATENCY, ANNOTATION_UINT, f->latency_ns);

@@ -26,7 +26,7 @@ struct pprof {
 
 static unsigned int kind_of(const struct viewer_fault *f)
 {
-	return f->access | f->class << 2 | f->how << 4;
+	return f->access | f->class << 2 | f->how << 4 | f->label << 12;
 }
 
 static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
@@ -121,7 +121,7 @@ static void put_sample(struct pfs_viewer *viewer, const struct viewer_sum *sum)
 	struct pprof *pprof = viewer->state;
 	struct viewer_proto *p = &pprof->proto;
 	bool is_pages = !sum->key.comm;
-	unsigned int kind = is_pages ? 0 : sum->key.what;
+	unsigned int kind = is_pages ? 0 : sum->key.what, how = kind >> 4 & 0xff;
 	const char *comm = is_pages ? viewer->procs[sum->key.what]->name : (const char *)(uintptr_t)sum->key.comm;
 	size_t at;
 
@@ -135,7 +135,9 @@ static void put_sample(struct pfs_viewer *viewer, const struct viewer_sum *sum)
 	put_label(pprof, "region", (const char *)(uintptr_t)sum->key.more);
 	put_label(pprof, "class", viewer_word(PFS_F_CLASS, kind >> 2 & 3));
 	put_label(pprof, "access", viewer_access[kind & 3]);
-	put_label(pprof, "how", viewer_word(PFS_F_HOW, kind >> 4));
+	put_label(pprof, "how", viewer_word(PFS_F_HOW, how));
+	put_label(pprof, "fault_class", viewer_class(kind >> 12));
+	put_label(pprof, "fault_class_witness", viewer_witness(kind >> 12, how));
 	put_label(pprof, "comm", comm);
 	proto_end(p, at);
 	went_on(viewer);

@@ -7,6 +7,7 @@
 #define PFS_EXPORT_VIEWER_PRIV_H
 
 #include "base/json.h"
+#include "classes/classes.h"
 #include "event/event.h"
 #include "export/calls.h"
 #include "export/viewer.h"
@@ -47,6 +48,7 @@ struct viewer_fault {
 	uint32_t space; /* number of its address space */
 	int32_t sig;	/* it ended in that signal; 0: it did not */
 	uint8_t access, mode, class, how;
+	uint8_t label; /* of what the kernel had to do (pfs_class_label()); 0: unknown */
 	bool has_off;
 	bool came; /* its page became resident by it */
 };
@@ -119,6 +121,19 @@ extern const char *const viewer_access[4];
 static inline const char *viewer_word(enum pfs_field field, unsigned int value)
 {
 	return value ? pfs_fields[field].names[value] : "";
+}
+
+/* What the kernel had to do, as report --by class calls it, and how that is known. "": unknown. */
+static inline const char *viewer_class(uint8_t label)
+{
+	return label ? pfs_class_names[label - 1] : "";
+}
+
+static inline const char *viewer_witness(uint8_t label, uint8_t how)
+{
+	if (!label || (!how && pfs_class_is_unknown(label - 1)))
+		return "";
+	return how ? "reported" : "concluded";
 }
 
 /* The walk (walk.c). */

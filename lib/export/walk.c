@@ -413,6 +413,7 @@ static int add_fault(struct viewer_walk *walk, struct viewer_fault *f, struct nu
 
 static int take_fault(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
+	const struct pfs_filter *filter = walk->viewer->options.filter;
 	struct number_slot *thread = thread_slot(walk, outcome->thread);
 	struct viewer_fault f = {
 		.ts_ns = ev->ts_ns,
@@ -421,6 +422,7 @@ static int take_fault(struct viewer_walk *walk, const struct pfs_event *ev, cons
 		.mode = pfs_has(ev, PFS_F_MODE) && ev->mode <= PFS_KERNEL ? ev->mode : 0,
 		.class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0,
 		.how = pfs_has(ev, PFS_F_HOW) && ev->how < PFS_NR_HOW ? ev->how : 0,
+		.label = filter ? pfs_labels_last(filter->labelled) : 0,
 		.latency_ns = pfs_has(ev, PFS_F_LATENCY) ? ev->latency_ns : 0,
 	};
 	bool has_ip = pfs_has(ev, PFS_F_IP);

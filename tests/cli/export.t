@@ -166,9 +166,9 @@ is "$(jq -c '.shared as $s | .meta as $m | [
 is "$(jq -c '[.threads[] | [.name, .isMainThread, .tid, .samples.length, .markers.length]]' "$T/firefox")" \
 	'[["prog",true,"7",3,4],["wor;ker",false,"8",2,2],["regions",false,"regions",0,3]]' \
 	'firefox: threads, samples, markers: one of lost events'
-is "$(jq -c '.shared.stringArray as $s | .threads[0].markers.data[3] | .region |= $s[.] | .class |= $s[.] | .access |= $s[.] |
+is "$(jq -c '.shared.stringArray as $s | .threads[0].markers.data[3] | .region |= $s[.] | .class |= $s[.] | .faultClass |= $s[.] | .access |= $s[.] |
 	.mode |= $s[.]' "$T/firefox")" \
-	'{"type":"PageFault","addr":536870912,"region":"/d/a\\nb\\xff\\\\c<i>'\''","offset":4096,"access":"read","mode":"kernel","class":"major","cause":{"stack":4}}' \
+	'{"type":"PageFault","addr":536870912,"region":"/d/a\\nb\\xff\\\\c<i>'\''","offset":4096,"access":"read","mode":"kernel","class":"major","faultClass":"unknown: no error code","cause":{"stack":4}}' \
 	'firefox: a marker has all of a fault'
 is "$(jq -c '.threads[0].nativeAllocations | [.weightType, .weight, .memoryAddress, .threadId, .stack]' "$T/firefox")" \
 	'["bytes",[4096,4096,4096,4096,-4096,-4096],[268435456,268439552,536870912,268443648,268435456,536870912],[7,7,7,8,7,7],[2,2,4,5,2,4]]' \
@@ -229,6 +229,48 @@ is "$(browser_value 'zoomed.name')" 'all faults' 'html: Escape shows the whole'
 browser_value "document.querySelector('[data-kind=\"2\"]').click(); 1" >/dev/null
 is "$(browser_value "document.getElementById('sum').textContent")" '2 of 5 faults, 1 process, 2 threads' 'html: without writes'
 
+# ---- the class of each fault: what report --by class counts ----
+
+# Lines "FAULTS CLASS WITNESS", sorted, of lines "CLASS|WITNESS" or "CLASS|WITNESS|FAULTS".
+add_up()
+{
+	awk -F'|' '{ n[$1 "|" $2] += NF > 2 ? $3 : 1 } END { for (class in n) if (n[class]) print n[class] "|" class }' | sort
+}
+
+# Those of the report. An unknown class that the source does not report has no witness.
+reported_classes()
+{
+	pfscope report --by class --json "$1"
+	jq -r '.class[] | (.class + "|reported|\(.reported)"),
+		(.class + (if .class | test("^unknown") then "|" else "|concluded" end) + "|\(.faults - .reported)")' "$T/out" | add_up
+}
+
+same_classes()
+{
+	local wanted
+
+	wanted=$(reported_classes "$1")
+	is "$(query "select ifnull(fault_class, ''), ifnull(fault_class_witness, '') from fault" | add_up)" "$wanted" "${1##*/}: sqlite has the classes of the report"
+	is "$(jq -r '.traceEvents[] | select(.ph == "i") | .args | "\(.fault_class)|\(.fault_class_witness // "")"' "$T/chrome" | add_up)" \
+		"$wanted" '... chrome'
+	is "$(jq -r '.shared.stringArray as $s | .threads[].markers.data[] | select(.type == "PageFault") |
+		"\($s[.faultClass])|\(if .faultClassWitness then $s[.faultClassWitness] else "" end)"' "$T/firefox" | add_up)" \
+		"$wanted" '... firefox'
+	is "$(decode .1 .1.11 .1.11.4 .1.12 .1.12.3 <"$T/perfetto" | awk '
+		$1 == ".1.12.3.1" { iid = $2 } $1 == ".1.12.3.2" { name[iid] = substr($0, 11) }
+		$1 == ".1.11" && /\{/ { fault = 0; class = witness = "" } $1 == ".1.11.4.1" { key = name[$2] }
+		$1 == ".1.11.4.6" { value = substr($0, 11) } $1 == ".1.11.4" && /}/ && key == "fault class" { class = value }
+		$1 == ".1.11.4" && /}/ && key == "fault class witness" { witness = value }
+		$1 == ".1.11.9" && $2 == 3 { fault = 1 } $1 == ".1.11" && /}/ && fault { print class "|" witness }' | add_up)" \
+		"$wanted" '... perfetto'
+	is "$(gzip -dc "$T/pprof" | decode .2 .2.3 | awk '
+		$1 == ".6" { string[n++] = substr($0, 4) } $1 == ".2" && /\{/ { k++; v = 0 } $1 == ".2.2" && !v++ { faults[k] = $2 }
+		$1 == ".2.3.1" { key = $2 } $1 == ".2.3.2" { label[k, key] = $2 }
+		END { for (i in string) at[string[i]] = i
+			for (i = 1; i <= k; i++) print string[label[i, at["fault_class"]]] "|" string[label[i, at["fault_class_witness"]]] "|" faults[i] }' |
+		add_up)" "$wanted" '... pprof'
+}
+
 # ---- real recordings: sums equal the report ----
 
 for file in "$ROOT/examples/tour.events" "$DATA"/dat/*.dat; do
@@ -250,6 +292,7 @@ $(sed -n '/id="data">/,/^<.script>/p' "$T/html" | grep -o '"faults":[0-9]*' | he
 		"$(yes "$faults" | head -8)" "${file##*/}: $faults faults in every format"
 	is "$(jq '[.threads[].nativeAllocations // empty | [.memoryAddress, .weight] | transpose | group_by(.[0])[] |
 		map(.[1]) | add | select(. < 0)] | length' "$T/firefox")" 0 "${file##*/}: no page goes that did not come"
+	same_classes "$file"
 done
 
 # ---- options, and what is refused ----
@@ -323,6 +366,11 @@ for format in $formats; do
 	export_to $format "$T/hows.events"
 done
 is "$(query 'select how from fault' | tr '\n' ' ')" "$(tr -s ' ' <<<"$hows ")" 'each way of handling a fault'
+same_classes "$T/hows.events"
+export_to sqlite --class 'zero page' "$T/hows.events"
+is "$(query 'select how, fault_class, fault_class_witness from fault')" 'anon|zero page|reported' 'filters by class'
+export_to sqlite <"$ROOT/examples/tour.events"
+is "$(query "select count(*) from fault where fault_class = 'copy of the zero page'")" 5 'classes of standard input'
 
 # The time 0 is known before the first fault, or it is that of the first event.
 cat >"$T/late.events" <<'END'

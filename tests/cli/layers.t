@@ -27,7 +27,7 @@ rooms()
 	lib code: view symbol stack model base
 	lib unwind: os base
 	lib plot: compare view symbol model objects event base
-	lib export: plot symbol stack model event base
+	lib export: classes plot symbol stack model event base
 	lib objects: event base
 	lib refault: os event base
 	ftrace record: event os base
