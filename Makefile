@@ -11,7 +11,7 @@
 # Debian's packages: for building, for the tests, for format and lint, for fuzzing (only clang has libFuzzer) and for
 # virtual machines. VM_KERNELS asks apt for the names of Debian's kernels, which change.
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
-	zlib1g-dev uthash-dev libcairo2-dev libelf-dev libdw-dev libsqlite3-dev
+	zlib1g-dev uthash-dev libiberty-dev libcairo2-dev libelf-dev libdw-dev libsqlite3-dev
 TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
 	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap podman crun systemd zsh \
 	fish xz-utils libcap2-bin linux-perf g++ binutils libdw1
@@ -48,7 +48,7 @@ HEADER_PKGS := cairo libelf libdw sqlite3
 # Recursive, because `make deps`, `try` and `check` install packages after this line was read.
 each_pkg   = $(foreach p,$(2),$(shell pkg-config $(1) $p 2>/dev/null))
 PKG_CFLAGS = $(eval PKG_CFLAGS := $(call each_pkg,--cflags,$(PKGS) $(TEST_PKGS) $(HEADER_PKGS)))$(PKG_CFLAGS)
-LIB_LIBS  := -lm
+LIB_LIBS  := -liberty -lm
 LIBS       = $(call each_pkg,--libs,$(PKGS)) $(LIB_LIBS)
 TEST_LIBS  = $(call each_pkg,--libs,$(TEST_PKGS))
 
@@ -161,7 +161,7 @@ FLAGS = $(subst ",\",$(subst ','\'',$(CC) $(ALL_CFLAGS) $(LDFLAGS)))
 $(O)/.flags: force
 	@mkdir -p $(@D)
 	@[ -e $@ ] || { pkg-config --exists --print-errors $(PKGS) $(HEADER_PKGS) && \
-		echo '#include <uthash.h>' | $(CC) $(CFLAGS) -E -x c - >/dev/null; } || \
+		printf '#include <%s>\n' uthash.h libiberty/demangle.h | $(CC) $(CFLAGS) -E -x c - >/dev/null; } || \
 		{ echo 'Libraries are missing: `make deps` installs them.' >&2; exit 1; }
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
 

@@ -4,37 +4,18 @@
  */
 #include "symbol/demangle.h"
 
-#include <dlfcn.h>
+#include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAME = 16384, HASH_DIGITS = 16 };
+enum { MAX_NAME = 16384 };
 
-typedef char *demangle_fn(const char *name, char *buf, size_t *len, int *status);
-
-/* "core::fmt::write::h0123456789abcdef": without the hash at the end. */
-static size_t without_hash(const char *name, size_t len)
-{
-	const size_t hash = strlen("::h") + HASH_DIGITS;
-
-	if (len <= hash || strncmp(name + len - hash, "::h", 3) ||
-	    strspn(name + len - HASH_DIGITS, "0123456789abcdef") != HASH_DIGITS)
-		return len;
-	return len - hash;
-}
-
-/* In the child, which loads the library with the first name. */
+/* In the child. Rust's names without the hashes of crates and instances. */
 static size_t answer(void *ctx, const char *request, size_t len, char *text)
 {
-	static demangle_fn *demangle;
-	static void *library;
-	char *name;
-	int status;
+	char *name = cplus_demangle(request, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);
 
-	if (!library && (library = dlopen("libstdc++.so.6", RTLD_NOW)))
-		demangle = (demangle_fn *)dlsym(library, "__cxa_demangle");
-	name = demangle ? demangle(request, NULL, NULL, &status) : NULL;
-	len = name ? without_hash(name, strlen(name)) : 0;
+	len = name ? strlen(name) : 0;
 	if (len >= PFS_GUARD_MAX)
 		len = 0;
 	memcpy(text, name ? name : "", len);
@@ -46,7 +27,7 @@ const char *pfs_demangle(struct pfs_demangler *d, const char *name, char *buf)
 {
 	size_t len = strlen(name);
 
-	if (strncmp(name, "_Z", 2) || len > MAX_NAME)
+	if ((strncmp(name, "_Z", 2) && strncmp(name, "_R", 2)) || len > MAX_NAME)
 		return name;
 	if (!d->guard.started)
 		pfs_guard_start(&d->guard, answer, NULL, -1);

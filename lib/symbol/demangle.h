@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of C++ and Rust functions as they were written. libstdc++ does it, in a child (guard.h), because names of others may
- * break it. Names of Go need nothing; those of Rust's newer scheme (_R...) stay as they are.
+ * Names of C++ and Rust functions (_Z..., _R...) as they were written. libiberty does it, in a child (guard.h), because names
+ * of others may break it. Names of Go need nothing.
  */
 #ifndef PFS_DEMANGLE_H
 #define PFS_DEMANGLE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A child without privileges that hands bytes of others to libraries which such bytes may break (libdw, the demangler of
- * libstdc++). It answers one request after the other; if it crashes, hangs or takes too much memory, it is ended and there
- * are no more answers. The parent loses names, nothing else.
+ * A child without privileges that hands bytes of others to libraries which such bytes may break (libdw, libiberty). It
+ * answers one request after the other; if it crashes, hangs or takes too much memory, it is ended and there are no more
+ * answers. The parent loses names, nothing else.
  */
 #ifndef PFS_GUARD_H
 #define PFS_GUARD_H

@@ -459,7 +459,7 @@ bool pfs_symbolizer_problem(const struct pfs_symbolizer *s, unsigned int *at, ch
 	}
 	if (!s->demangler.guard.broken || nr < *at)
 		return false;
-	snprintf(buf, size, "libstdc++ failed to demangle a name: names stay as they are");
+	snprintf(buf, size, "libiberty failed to demangle a name: names stay as they are");
 	*at = nr + 1;
 	return true;
 }

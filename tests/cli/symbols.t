@@ -5,7 +5,7 @@
 # debug information elsewhere, of another build, and damaged.
 
 . "${0%/*}/../tap.sh"
-need_programs g++ addr2line nm objcopy objdump readelf strip xz
+need_programs gcc g++ addr2line c++filt nm objcopy objdump readelf strip xz
 cd "$T" || exit 1
 
 cat >program.cc <<'END'
@@ -120,6 +120,39 @@ is "$(grep -A2 '^ inner|' places | sed -E 's/\+0x[0-9a-f]*//; s/\|.*:/ /' | head
  middle 14
 ns::outer(char volatile*) 23' 'inlined functions have names, the innermost comes first'
 is "$(grep -c -F 'ns::box<int>::touch(char volatile*) const+0x0|' places)" 1 'names of C++ are those of the source'
+
+# ---- names of compilers ----
+# Names of C++, of Rust's newer scheme (RFC 2603) and of its older one, as symbols of a file, against c++filt.
+cat >mangled <<'END'
+_ZN2ns3boxIiE5touchEPVc
+_ZNSt6vectorIiSaIiEE9push_backERKi
+_ZN3foo3barEv.cold
+_RNvC6_123foo3bar
+_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE
+_RNCNCNgCs6DXkGYLi8lr_2cc5spawn00B5_
+_RINvCs6GmmlP4bgsG_1r5applyNCNvB2_4main0EB2_
+_RNvXCs6GmmlP4bgsG_1rINtB2_6SquarehENtB2_5Shape4areaB2_
+_RNvXs_Cs6GmmlP4bgsG_1rAhj2_NtB4_5Shape4areaB4_
+_RNvMNtCsgEmfK2I1SDS_4core3stre3lenCs6GmmlP4bgsG_1r
+_RNvYFEuINtNtNtCsgEmfK2I1SDS_4core3ops8function6FnOnceuE9call_onceCs6GmmlP4bgsG_1r
+_RINvMs2_NtCsgEmfK2I1SDS_4core3fmtNtB6_9Arguments3newKjd_Kj4_ECs6GmmlP4bgsG_1r
+_ZN4core3fmt5write17h05af221e174051e9E
+_ZN4core3ptr13drop_in_place17h05af221e174051e9E.llvm.123
+_ZN58_$LT$alloc..string..String$u20$as$u20$core..fmt..Debug$GT$3fmt17h9a4b23f0be2f4c11E
+_Z1
+_Roops
+END
+i=0
+while read -r name; do
+	echo "int f$((i += 1))(void) __asm__(\"$name\"); int f$i(void) { return $i; }"
+done <mangled >mangled.c
+gcc -shared -fPIC -O0 -o mangled.so mangled.c
+sed 's/^/ /' mangled >names
+nm mangled.so | grep -F -f names | sort | awk '{ print $1 }' >addresses
+ours "$T/mangled.so" <addresses | sed 's/+0x0|.*//' | sort >ours
+c++filt -i <mangled | sort >theirs
+same ours theirs 'names of C++ and of both schemes of Rust are those of c++filt'
+is "$(grep -c -e '^_ZN' -e '^_RN' ours)" 0 '... and none stays as it was'
 
 # ---- stripped ----
 objcopy --only-keep-debug pie pie.debug

@@ -56,8 +56,11 @@ static void test_names(void **state)
 		{ "main", "main" },
 		{ "_Z3fooi", "foo(int)" },
 		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
-		{ "_Zoops", "_Zoops" },
-		{ "_RNvC1a1b", "_RNvC1a1b" },
+		{ "_RNvC1a1b", "a::b" },
+		{ "_RINvNtC3std3mem8align_ofjdE", "std::mem::align_of::<usize, f64>" },
+		{ "_RNvMNtCsgEmfK2I1SDS_4core3stre3lenCs6GmmlP4bgsG_1r", "<str>::len" },
+		{ "_Z1", "_Z1" },
+		{ "_Roops", "_Roops" },
 		{ "main.(*T).run", "main.(*T).run" },
 	};
 	struct pfs_demangler demangler = { 0 };
