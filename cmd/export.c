@@ -28,6 +28,7 @@ static const struct argp_option options[] = {
 	{ "to", OPT_TO, "FORMAT", 0,
 	  "For this viewer: `firefox', `perfetto', `pprof', `folded' (stacks, for flamegraph.pl), `speedscope', `sqlite', `chrome' (trace events) or `html' (a flame graph)",
 	  1 },
+	SYMBOLS_OPTION,
 	{ "output", 'o', "FILE", 0, "Write to FILE (default: standard output)", 1 },
 	{ 0 },
 };
@@ -105,6 +106,8 @@ static int read_and_write(struct reading_args *reading, struct pipeline *p, stru
 
 	args->pipeline = p;
 	args->viewer.recording = reading->file;
+	args->viewer.symbols = reading->symbols;
+	args->viewer.notes = reading->notes;
 	if (args->output)
 		return pfs_atomic_file_write(args->output, write_file, args, err);
 	ret = write_file(args, stdout, err);

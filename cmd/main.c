@@ -29,6 +29,7 @@ static const struct {
 	{ "mrc", "print miss ratio curves and working sets", cmd_mrc },
 	{ "plot", "plot touches by time and address as text, SVG, PNG, PDF or HTML", cmd_plot },
 	{ "export", "write a recording for Firefox Profiler, Perfetto, pprof and other viewers", cmd_export },
+	{ "archive", "pack the files that a recording's names come from, for another machine", cmd_archive },
 	{ "kmap", "record kernel objects, and print who allocated and freed them", cmd_kmap },
 	{ "clean", "remove what killed pfscopes left in the kernel", cmd_clean },
 	{ "doctor", "check what can be recorded here, and how to enable the rest", cmd_doctor },

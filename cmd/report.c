@@ -26,6 +26,7 @@ static const struct argp_option options[] = {
 	  "Count for inlined functions, not for those that they are part of", 1 },
 	{ "inverted", OPTION_FLAG(struct report_args, code.inverted), NULL, 0,
 	  "By stack: begin with the innermost function", 1 },
+	SYMBOLS_OPTION,
 	{ "top", OPT_TOP, "N", 0, "At most N lines of each table", 1 },
 	{ "wide", OPTION_FLAG(struct reading_args, view.wide), NULL, 0, "All columns, however wide", 1 },
 	FORMAT_OPTIONS,
@@ -65,6 +66,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->classify = args->view.by & PFS_REPORT_BY_CLASS;
 		if (!strcmp(args->view.view, "check") && args->view.filter.labels)
 			argp_error(state, "--check: compares faults of all classes: without --class");
+		if (args->symbols && !report->code.by)
+			argp_error(state, "--symbols: only with --by function, line, stack, module or instruction");
 		if (!strcmp(args->view.view, "check") &&
 		    (args->view.by || report->code.by || args->view.top || args->view.wide || args->view.format))
 			argp_error(
@@ -111,6 +114,8 @@ static int put_code(void *ctx, const struct pfs_model *model, const struct pfs_v
 	struct code_tables *tables = ctx;
 
 	tables->args->code.recording = tables->args->reading.file;
+	tables->args->code.symbols.files.archive = tables->args->reading.symbols;
+	tables->args->code.notes = tables->args->reading.notes;
 	return pfs_code_put(tables->code, &tables->args->code, model, view, json);
 }
 

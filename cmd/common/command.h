@@ -39,6 +39,7 @@ int cmd_tape(int argc, char **argv);
 int cmd_mrc(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_archive(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_stap(int argc, char **argv);

@@ -4,6 +4,7 @@
 #include "base/write_all.h"
 #include "common/command.h"
 #include "common/pager.h"
+#include "symbol/archive.h"
 #include "view/rows.h"
 
 #include <errno.h>
@@ -26,7 +27,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &args->view.filter;
+		if (state->child_inputs) /* has filters */
+			state->child_inputs[0] = &args->view.filter;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (args->file)
@@ -44,6 +46,10 @@ static const struct argp_child filter_children[] = {
 };
 
 const struct argp reading_argp = { options, parse, NULL, NULL, filter_children, NULL, NULL };
+
+static const struct argp unfiltered_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+const struct argp_child reading_unfiltered[] = { { &unfiltered_argp, 0, NULL, 0 }, { 0 } };
 
 const struct argp_child reading_children[] = { { &reading_argp, 0, NULL, 0 }, { 0 } };
 
@@ -122,7 +128,7 @@ int reading_find(const char **file, struct pfs_err *err)
 	return pfs_err_set(err, -ENOENT, "no recording given, and neither %s nor %s is here", names[0], names[1]);
 }
 
-/* ---- a first reading, for the classes of faults ---- */
+/* ---- a first reading, for the classes of faults and the build-ids of files ---- */
 
 /* Makes a temporary file with its content the standard input. 0 or -errno with err set. */
 static int copy_to_input(const char *file, struct pfs_err *err)
@@ -172,18 +178,17 @@ static int prepare_to_read_twice(struct reading_args *args, off_t *start, struct
 	return ret;
 }
 
-static int first_reading(struct reading_args *args, struct pfs_err *err)
+static int read_classes(struct reading_args *args, struct pfs_err *err)
 {
 	struct pfs_filter *filter = &args->view.filter;
 	struct input_options how = args->input;
 	struct pfs_sink sink;
 	struct pipeline p;
-	off_t start;
-	int ret = prepare_to_read_twice(args, &start, err);
+	int ret;
 
 	filter->labelled = &args->labels;
-	if (ret || pipeline_init(&p, filter, PFS_EXPORT_NONE, stdout, err))
-		return ret ? ret : -ENOMEM;
+	if (pipeline_init(&p, filter, PFS_EXPORT_NONE, stdout, err))
+		return -ENOMEM;
 	pfs_model_track_presence(p.model);
 	args->classes = pfs_classes_new(p.model, filter);
 	if (args->classes) {
@@ -195,14 +200,71 @@ static int first_reading(struct reading_args *args, struct pfs_err *err)
 		ret = pfs_err_set(err, -ENOMEM, "no memory for the classes of faults");
 	}
 	pipeline_fini(&p);
-	if (ret != -ENOMEM) { /* else the second reading reports it, and what can be shown nevertheless */
+	args->labels.decided = true;
+	args->labels.read = 0;
+	return ret;
+}
+
+static int take_build_id(void *ctx, const struct pfs_event *ev)
+{
+	return ev->kind == PFS_NOTE && !strcmp(ev->key, pfs_note_key(PFS_NOTE_BUILD_ID))
+		       ? pfs_model_apply(ctx, ev, NULL)
+		       : 0;
+}
+
+static int take_no_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
+{
+	return 0;
+}
+
+/* To the end, whatever --to says. */
+static int read_build_ids(struct reading_args *args, struct pfs_err *err)
+{
+	struct pfs_sink sink = { .fn = take_build_id, .faults = take_no_faults };
+	struct input_options how = args->input;
+
+	how.quiet = true;
+	sink.ctx = args->notes = pfs_model_new();
+	return args->notes ? input_read(args->file, &how, &sink, err)
+			   : pfs_err_set(err, -ENOMEM, "no memory for build-ids");
+}
+
+/* An archive that is damaged costs names. */
+static int check_symbols(const char *archive, struct pfs_err *err)
+{
+	int ret = pfs_archive_check(archive, err);
+
+	if (ret > 0)
+		message("%s", err->msg);
+	return ret < 0 ? ret : 0;
+}
+
+static int read_first(struct reading_args *args, int (*fn)(struct reading_args *args, struct pfs_err *err), off_t start,
+		      struct pfs_err *err)
+{
+	int ret = fn(args, err);
+
+	if (ret != -ENOMEM) { /* else the last reading reports it, and what can be shown nevertheless */
 		*err = (struct pfs_err){ "" };
 		ret = 0;
 	}
 	if (!ret && start >= 0 && lseek(0, start, SEEK_SET) < 0)
 		ret = pfs_err_set(err, -errno, "standard input: %s", strerror(errno));
-	args->labels.decided = true;
-	args->labels.read = 0;
+	return ret;
+}
+
+static int first_readings(struct reading_args *args, struct pfs_err *err)
+{
+	bool classes = args->classify || args->view.filter.labels;
+	off_t start = -1;
+	int ret = args->symbols ? check_symbols(args->symbols, err) : 0;
+
+	if (!ret && (args->symbols || classes))
+		ret = prepare_to_read_twice(args, &start, err);
+	if (!ret && args->symbols)
+		ret = read_first(args, read_build_ids, start, err);
+	if (!ret && classes)
+		ret = read_first(args, read_classes, start, err);
 	return ret;
 }
 
@@ -215,8 +277,7 @@ int reading_main(struct reading_args *args, const struct argp *argp, int argc, c
 
 	if (cannot_parse(argp, argc, argv, 0, args))
 		return status;
-	if (reading_find(&args->file, &err) ||
-	    ((args->classify || args->view.filter.labels) && first_reading(args, &err)) ||
+	if (reading_find(&args->file, &err) || first_readings(args, &err) ||
 	    pipeline_init(&p, &args->view.filter, args->events, stdout, &err)) {
 		fail(&err);
 	} else {
@@ -227,6 +288,7 @@ int reading_main(struct reading_args *args, const struct argp *argp, int argc, c
 	pager_end();
 	pfs_filter_fini(&args->view.filter);
 	pfs_classes_free(args->classes);
+	pfs_model_free(args->notes);
 	free(args->labels.of);
 	return status;
 }

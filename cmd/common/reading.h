@@ -31,6 +31,8 @@ struct reading_args {
 	struct view_args view;
 	enum pfs_export_form events; /* printed while reading */
 	bool strict;		     /* lost events are a failure */
+	const char *symbols;	     /* an archive of files with names; NULL: none */
+	struct pfs_model *notes;     /* then, the build-ids of the recording, which are at its end */
 	bool classify;		     /* the class of each fault is wanted, also without --class */
 	struct pfs_labels labels;    /* these, of a first reading, */
 	struct pfs_classes *classes; /* and their sums; NULL: there was no such reading */
@@ -47,6 +49,13 @@ enum { OPT_JSON = 0x400, OPT_CSV, OPT_TABLE_FORMAT };
 		"csv", OPT_CSV, NULL, 0, "The same as --format=csv", 1                                          \
 	}
 
+/* Of those that name code. */
+#define SYMBOLS_OPTION                                                           \
+	{                                                                        \
+		"symbols", OPTION_WORD(struct reading_args, symbols), "FILE", 0, \
+			"Names also from this archive of `pfscope archive'", 1   \
+	}
+
 /*
  * The only child of such a command's argp: the file, --salvage, --strict and the filters. Its input is the
  * command's own. reading_parse() is the command's parser, or what that calls for other keys: it handles
@@ -56,6 +65,7 @@ extern const struct argp reading_argp;
 extern const struct argp_child reading_children[];
 extern const struct argp fault_reading_argp; /* with --class */
 extern const struct argp_child fault_reading_children[];
+extern const struct argp_child reading_unfiltered[]; /* the same without filters */
 error_t reading_parse(int key, char *arg, struct argp_state *state);
 
 /* The argp of such a command, mostly with reading_children. */

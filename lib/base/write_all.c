@@ -60,12 +60,13 @@ static ssize_t copy_by_hand(int out, int in, off_t *pos, size_t len)
 	return ret ? -1 : n;
 }
 
-int pfs_copy_file(int out, int in, uint64_t len)
+int pfs_copy_range(int out, int in, uint64_t at, uint64_t len)
 {
-	off_t pos = 0;
+	const uint64_t end = at + len;
+	off_t pos = at;
 
-	while ((uint64_t)pos < len) {
-		size_t left = len - pos < 1 << 30 ? len - pos : 1 << 30;
+	while ((uint64_t)pos < end) {
+		size_t left = end - pos < 1 << 30 ? end - pos : 1 << 30;
 		ssize_t n;
 
 		errno = 0;

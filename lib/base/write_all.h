@@ -31,10 +31,16 @@ static inline bool pfs_read_exactly(int fd, void *buf, size_t len, uint64_t at)
 }
 
 /*
- * Copies the first len bytes of a file to out's position: inside the kernel, where that can copy between these two files.
- * 0 or -errno.
+ * Copies len bytes of a file from that offset to out's position: inside the kernel, where that can copy between these two
+ * files. 0 or -errno.
  */
-int pfs_copy_file(int out, int in, uint64_t len);
+int pfs_copy_range(int out, int in, uint64_t at, uint64_t len);
+
+/* The first len bytes. */
+static inline int pfs_copy_file(int out, int in, uint64_t len)
+{
+	return pfs_copy_range(out, in, 0, len);
+}
 
 /*
  * Reads from the file position to the end. *len (may be NULL): the bytes, behind which there is a NUL. The caller frees

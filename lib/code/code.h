@@ -28,6 +28,7 @@ struct pfs_code_options {
 	bool inverted;	       /* stacks begin with the innermost function */
 	const char *recording; /* its file; NULL or "-": standard input */
 	struct pfs_symbolizer_options symbols;
+	const struct pfs_model *notes; /* with more build-ids; or NULL */
 };
 
 struct pfs_code;

@@ -18,7 +18,10 @@ int pfs_code_view_begin(struct pfs_code_view *view, const struct pfs_model *mode
 		view->stacks |= origin->key.stack != 0;
 	}
 	view->symbolizer = pfs_symbolizer_new(&symbols);
-	return view->symbolizer ? pfs_symbolizer_notes(view->symbolizer, model) : -ENOMEM;
+	if (!view->symbolizer)
+		return -ENOMEM;
+	return pfs_symbolizer_notes(view->symbolizer, model)
+		       ?: (view->how->notes ? pfs_symbolizer_notes(view->symbolizer, view->how->notes) : 0);
 }
 
 void pfs_code_view_end(struct pfs_code_view *view)

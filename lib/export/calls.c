@@ -62,9 +62,10 @@ struct viewer_calls_private {
 	unsigned int nr_notes; /* of the model, that the symbolizer knows */
 };
 
-int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model, const char *recording)
+int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model,
+		      const struct pfs_viewer_options *options)
 {
-	struct pfs_symbolizer_options options = { .lines = true, .inlines = true };
+	struct pfs_symbolizer_options symbols = { .lines = true, .inlines = true, .files.archive = options->symbols };
 	struct viewer_call *root;
 
 	*calls = (struct viewer_calls){ .priv = calloc(1, sizeof(*calls->priv)) };
@@ -74,9 +75,11 @@ int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model,
 	*root = (struct viewer_call){ 0 };
 	calls->priv->model = model;
 	/* How long it took is not known yet: perf maps must be as new as its end. */
-	pfs_symbolizer_of_recording(&options, recording, 0);
-	calls->priv->symbolizer = pfs_symbolizer_new(&options);
-	return calls->priv->symbolizer ? 0 : -ENOMEM;
+	pfs_symbolizer_of_recording(&symbols, options->recording, 0);
+	calls->priv->symbolizer = pfs_symbolizer_new(&symbols);
+	if (!calls->priv->symbolizer)
+		return -ENOMEM;
+	return options->notes ? pfs_symbolizer_notes(calls->priv->symbolizer, options->notes) : 0;
 }
 
 void viewer_calls_fini(struct viewer_calls *calls)

@@ -8,6 +8,7 @@
 #define PFS_EXPORT_CALLS_H
 
 #include "base/intern.h"
+#include "export/viewer.h"
 #include "stack/stacks.h"
 
 /* All strings are UTF-8 without control characters (pfs_escape()). */
@@ -38,8 +39,9 @@ struct viewer_calls {
 	struct viewer_calls_private *priv;
 };
 
-/* recording: its file, NULL or "-": standard input. The model is borrowed: its notes have build-ids. 0 or -ENOMEM. */
-int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model, const char *recording);
+/* The model and the options are borrowed. Build-ids are those of its notes and of options->notes. 0 or -ENOMEM. */
+int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model,
+		      const struct pfs_viewer_options *options);
 void viewer_calls_fini(struct viewer_calls *calls);
 
 /* The string as it may be shown, which lives as long as the calls. NULL: no memory, and `failed` is set. */

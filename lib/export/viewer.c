@@ -37,7 +37,7 @@ struct pfs_viewer *pfs_viewer_new(const struct pfs_model *model, unsigned int fo
 	viewer->out = out;
 	pfs_json_init(&viewer->json, out);
 	viewer->walk = viewer_walk_new(viewer);
-	ret = viewer->walk ? viewer_calls_init(&viewer->calls, model, options->recording) : -ENOMEM;
+	ret = viewer->walk ? viewer_calls_init(&viewer->calls, model, options) : -ENOMEM;
 	if (!ret && viewer->format->begin)
 		ret = viewer->format->begin(viewer);
 	if (!ret)

@@ -19,6 +19,8 @@
 struct pfs_viewer_options {
 	const struct pfs_filter *filter; /* borrowed */
 	const char *recording;		 /* its file; NULL or "-": standard input; borrowed */
+	const char *symbols;		 /* an archive of files with names; NULL: none; borrowed */
+	const struct pfs_model *notes;	 /* with build-ids that are known before they are read; or NULL; borrowed */
 };
 
 /* The names of the formats for --to, in the order of the table; NULL ends it. */

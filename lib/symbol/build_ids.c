@@ -5,7 +5,9 @@
 #include "symbol/build_ids.h"
 
 #include "base/hash.h"
+#include "base/number.h"
 #include "base/perms.h"
+#include "model/model.h"
 #include "symbol/recorded_file.h"
 
 #include <errno.h>
@@ -68,6 +70,20 @@ struct pfs_sink pfs_build_ids_sink(struct pfs_build_ids *ids)
 	return (struct pfs_sink){ .fn = take, .ctx = ids, .faults = take_faults };
 }
 
+unsigned int pfs_build_ids_nr(const struct pfs_build_ids *ids)
+{
+	return HASH_COUNT(ids->files);
+}
+
+const char *pfs_build_ids_path(const struct pfs_build_ids *ids, uint32_t dev, uint64_t ino)
+{
+	struct mapped_key key = { dev, ino };
+	struct mapped *file;
+
+	HASH_FIND(hh, ids->files, &key, sizeof(key), file);
+	return file ? file->path : NULL;
+}
+
 int pfs_build_ids_notes(struct pfs_build_ids *ids, pfs_note_fn *put, void *ctx)
 {
 	enum pfs_elf_symbols_state state;
@@ -87,4 +103,22 @@ int pfs_build_ids_notes(struct pfs_build_ids *ids, pfs_note_fn *put, void *ctx)
 			ret = put(ctx, 0, PFS_FACT(BUILD_ID, .what = device, .count = wanted.ino, .text = id.hex));
 	}
 	return ret;
+}
+
+/* "fe:01", as major << 20 | minor. */
+static bool parse_device(const char *text, uint32_t *dev)
+{
+	uint64_t major, minor;
+
+	if (!text || !pfs_take_hex(&text, 0xfff, &major) || *text++ != ':' || !pfs_take_hex(&text, 0xfffff, &minor) ||
+	    *text)
+		return false;
+	*dev = major << 20 | minor;
+	return true;
+}
+
+bool pfs_recorded_build_id(const struct pfs_note *note, struct pfs_fact *fact, uint32_t *dev)
+{
+	return !strcmp(note->key, pfs_note_key(PFS_NOTE_BUILD_ID)) && pfs_note_read(fact, note->key, note->value) &&
+	       parse_device(fact->what, dev);
 }

@@ -17,7 +17,14 @@ void pfs_build_ids_free(struct pfs_build_ids *ids);
 /* Takes the events of a recording: files that are mapped for execution, or made executable. */
 struct pfs_sink pfs_build_ids_sink(struct pfs_build_ids *ids);
 
+unsigned int pfs_build_ids_nr(const struct pfs_build_ids *ids);				     /* files */
+const char *pfs_build_ids_path(const struct pfs_build_ids *ids, uint32_t dev, uint64_t ino); /* NULL: none was mapped */
+
 /* Passes a note for each file that can be read here, is the recorded one and has a build-id. 0 or what put() returned. */
 int pfs_build_ids_notes(struct pfs_build_ids *ids, pfs_note_fn *put, void *ctx);
+
+/* What such a note of a recording says: the file's device and inode (count), and its build-id (text). False: another note. */
+struct pfs_note;
+bool pfs_recorded_build_id(const struct pfs_note *note, struct pfs_fact *fact, uint32_t *dev);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "symbol/debug_file.h"
 
+#include "symbol/archive.h"
 #include "symbol/build_id.h"
 
 #include <fcntl.h>
@@ -31,11 +32,10 @@ static int open_regular(const char *path)
 	return -1;
 }
 
-/* If it has that build-id. */
-static int open_checked(const char *path, const char *build_id)
+/* Closes it and returns -1 unless it has that build-id. */
+static int checked(int fd, const char *build_id)
 {
 	struct pfs_build_id id;
-	int fd = open_regular(path);
 
 	if (fd < 0 || (pfs_build_id_read(&id, fd) && !strcmp(id.hex, build_id)))
 		return fd;
@@ -43,14 +43,21 @@ static int open_checked(const char *path, const char *build_id)
 	return -1;
 }
 
-int pfs_debug_program_open(const struct pfs_debug_files *files, const char *build_id)
+static int open_archived(const struct pfs_debug_files *files, const char *build_id, const char *what)
 {
 	char path[PATH_MAX];
+	int fd;
 
-	if (!files || !files->archive)
+	if (!files || !files->archive || build_id[strspn(build_id, "0123456789abcdef")])
 		return -1;
-	snprintf(path, sizeof(path), "%s/%s/elf", files->archive, build_id);
-	return open_checked(path, build_id);
+	snprintf(path, sizeof(path), "%s/%s/%s", files->archive, build_id, what);
+	fd = open_regular(path);
+	return checked(fd >= 0 ? fd : pfs_archive_open(files->archive, build_id, what), build_id);
+}
+
+int pfs_debug_program_open(const struct pfs_debug_files *files, const char *build_id)
+{
+	return open_archived(files, build_id, "elf");
 }
 
 int pfs_debug_file_by_id(const struct pfs_debug_files *files, const char *build_id)
@@ -60,14 +67,11 @@ int pfs_debug_file_by_id(const struct pfs_debug_files *files, const char *build_
 
 	if (strlen(build_id) < 4)
 		return -1;
-	if (files && files->archive) {
-		snprintf(path, sizeof(path), "%s/%s/debug", files->archive, build_id);
-		fd = open_checked(path, build_id);
-	}
+	fd = open_archived(files, build_id, "debug");
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", dir_of(files), build_id, build_id + 2);
-	return open_checked(path, build_id);
+	return checked(open_regular(path), build_id);
 }
 
 /* CRC-32 of IEEE 802.3, as `objcopy --add-gnu-debuglink` computes it. */

@@ -11,7 +11,7 @@
 /* Where files are looked for by their build-ids. */
 struct pfs_debug_files {
 	const char *dir;     /* NULL: /usr/lib/debug */
-	const char *archive; /* a folder of files that are called by their build-ids; NULL: none */
+	const char *archive; /* an archive (archive.h), or a folder of its files; NULL: none */
 };
 
 /* Each returns a descriptor, which the caller closes, of a file that was checked; -1: there is none. */

@@ -5,9 +5,8 @@
  */
 #include "symbol/symbolizer.h"
 
-#include "base/number.h"
-#include "event/notes.h"
 #include "model/model.h"
+#include "symbol/build_ids.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -26,29 +25,15 @@ void pfs_symbolizer_of_recording(struct pfs_symbolizer_options *options, const c
 	options->since.tv_sec = st.st_mtim.tv_sec - (time_t)(took_ns / NS_PER_S) - WRITING_SECONDS;
 }
 
-/* "fe:01", as major << 20 | minor. */
-static bool parse_device(const char *text, uint32_t *dev)
-{
-	uint64_t major, minor;
-
-	if (!text || !pfs_take_hex(&text, 0xfff, &major) || *text++ != ':' || !pfs_take_hex(&text, 0xfffff, &minor) ||
-	    *text)
-		return false;
-	*dev = major << 20 | minor;
-	return true;
-}
-
 int pfs_symbolizer_notes(struct pfs_symbolizer *s, const struct pfs_model *model)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < model->nr_notes; i++) {
-		const struct pfs_note *note = &model->notes[i];
 		struct pfs_fact fact;
 		uint32_t dev;
 
-		if (!strcmp(note->key, pfs_note_key(PFS_NOTE_BUILD_ID)) &&
-		    pfs_note_read(&fact, note->key, note->value) && parse_device(fact.what, &dev))
+		if (pfs_recorded_build_id(&model->notes[i], &fact, &dev))
 			err = pfs_symbolizer_build_id(s, dev, fact.count, fact.text);
 	}
 	return err;

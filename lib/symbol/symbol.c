@@ -324,6 +324,14 @@ void pfs_elf_symbols_fini(struct pfs_elf_symbols *symbols)
 	*symbols = (struct pfs_elf_symbols){ 0 };
 }
 
+int pfs_elf_symbols_files(const struct pfs_elf_symbols *symbols, int *debug)
+{
+	const struct reader *r = symbols->reader;
+
+	*debug = r->parts[DEBUG].fd;
+	return r->parts[MAIN].fd;
+}
+
 int pfs_elf_symbols_debug_fd(const struct pfs_elf_symbols *symbols)
 {
 	const struct reader *r = symbols->reader;

@@ -4,6 +4,7 @@
  *
  *     symbolizer.h  functions and source lines of frames
  *     build_ids.h   build-ids of the files of a recording
+ *     pack.h        those files in one archive (archive.h), for other machines
  *     symbol.h      functions of the files of programs
  *     lines.h       source lines of the kernel
  *
@@ -67,6 +68,9 @@ bool pfs_elf_symbols_address(const struct pfs_elf_symbols *symbols, uint64_t off
 
 /* The file, or its debug file, that has debug information (.debug_info): a borrowed descriptor. -1: none. */
 int pfs_elf_symbols_debug_fd(const struct pfs_elf_symbols *symbols);
+
+/* What was read, borrowed: the file, and in *debug its debug file. -1: none. */
+int pfs_elf_symbols_files(const struct pfs_elf_symbols *symbols, int *debug);
 
 /* "another file now"; for PFS_ELF_READ: "no symbol there". */
 const char *pfs_elf_symbols_text(enum pfs_elf_symbols_state state);

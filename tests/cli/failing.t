@@ -18,7 +18,7 @@ target=$T/room/picture
 # render and pictures go into a file, the others print.
 into_file()
 {
-	[ "${words[0]}" = render ] || [[ ${words[*]} = plot\ --format=* ]]
+	[ "${words[0]}" = render ] || [ "${words[0]}" = archive ] || [[ ${words[*]} = plot\ --format=* ]]
 }
 
 run_one()
@@ -167,6 +167,17 @@ run_one env
 ok 'the page has its function' grep -q '"main"' "$target"
 mv "$target" "$T/whole"
 export FAIL_ALLOC_IN='pfscope libelf-0 libelf'
+each_allocation
+
+# An archive of that program and another one.
+for path in "$program" "$TOOLS/spent"; do
+	read -r dev ino < <(printf '%02x:%02x %d\n' $(stat -c '%Hd %Ld %i' "$path"))
+	echo "1.1 map pid=1 tid=1 start=1000000 end=1900000 perms=r-xp off=0 dev=$dev ino=$ino name=\"$path\""
+	echo "1.3 note key=\"build_id\" value=\"dev=$dev ino=$ino id=$(readelf -n "$path" | awk '/Build ID/ { print $3 }')\""
+done >>"$T/functions.events"
+words=(archive)
+run_one env
+mv "$target" "$T/whole"
 each_allocation
 unset FAIL_ALLOC_IN
 

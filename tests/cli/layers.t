@@ -47,7 +47,7 @@ rooms()
 	perf faults: unwind event os base
 	cmd common: classes capture faults user text dat assemble record session live view symbol refault model event os base
 	cmd kmap: common module plot symbol objects event base
-	cmd commands: kmap common capture tracefs assemble session module compare export plot code view simulate reference objects refault model event os base
+	cmd commands: kmap common capture tracefs assemble session module compare export plot code symbol view simulate reference objects refault model event os base
 	END
 }
 

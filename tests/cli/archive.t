@@ -1,0 +1,182 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# pfscope archive: with the archive the views are those of the machine of the recording, although its files are gone, or
+# others are there. tar is the witness of what is in it. A damaged archive costs names and one line.
+
+. "${0%/*}/../tap.sh"
+need_programs gcc nm objcopy perl readelf strip tar
+cd "$T" || exit 1
+
+cat >program.c <<'END_OF_C'
+__attribute__((noinline)) int leaf(volatile char *p) { return p[0]; }
+static inline __attribute__((always_inline)) int inlined(volatile char *p)
+{
+	return p[1] + leaf(p + 1);
+}
+__attribute__((noinline)) int branch(volatile char *p) { return inlined(p); }
+int main(int argc, char **argv) { return branch(argv[0]) + N; }
+END_OF_C
+# One has everything in itself, one a debug file, of one there is no build-id, one is replaced before it is packed.
+mkdir bin
+nr=0
+for name in whole apart without replaced; do
+	id=--build-id
+	[ $name != without ] || id=--build-id=none
+	gcc -O1 -g -fno-pie -no-pie -DN=$((nr += 1)) -Wl,$id -o bin/$name program.c || exit 1
+	cp bin/$name $name.all
+done
+cp bin/apart apart.whole
+objcopy --only-keep-debug bin/apart bin/apart.debug
+strip bin/apart
+objcopy --add-gnu-debuglink=bin/apart.debug bin/apart
+
+build_id() { readelf -n "$1" | awk '/Build ID/ { print $3 }'; }
+device() { stat -c '%Hd %Ld' "$1" | { read -r major minor; printf '%02x:%02x' "$major" "$minor"; }; }
+
+# events: faults at instructions of each program, with stacks, and the build-ids as notes.
+events()
+{
+	local name at=1 start off addr i=0 pid
+
+	echo '# pfscope-events 2'
+	for name in whole apart without replaced; do
+		pid=$((100 + i++))
+		read -r off addr < <(readelf -lW "$name.all" | awk '$1 == "LOAD" && /R E/ { print $2, $3; exit }')
+		printf '0.%09d comm pid=%d tid=%d comm="%s"\n' $((at++)) $pid $pid "$name"
+		printf '0.%09d map pid=%d tid=%d start=%x end=%x id=1 perms=r-xp off=%d dev=%s ino=%d name="%s"\n' $((at++)) \
+			$pid $pid "$addr" $((addr + 0x1000)) "$off" "$(device bin/$name)" "$(stat -c %i bin/$name)" "$T/bin/$name"
+		printf '0.%09d map pid=%d tid=%d start=10000000 end=20000000 id=2 perms=rw-p name=""\n' $((at++)) $pid $pid
+		printf '0.%09d frames pid=%d tid=%d stack=%d frames="%s"\n' $((at++)) $pid $pid $i \
+			"$(for f in leaf branch main; do
+				echo "0x$(printf %x $((0x$(nm $name.all | awk -v f=$f '$3 == f { print $1 }') + 4)))"
+			done | paste -sd';')"
+		for page in 1 2 3; do
+			printf '0.%09d fault pid=%d tid=%d addr=%x ip=%s access=write mode=user stack=%d\n' $((at++)) $pid $pid \
+				$((0x10000000 + 4096 * page * i)) "$(nm $name.all | awk '$3 == "leaf" { print $1 }')" $i
+		done
+		[ $name = without ] || printf '0.%09d note key="build_id" value="dev=%s ino=%d id=%s"\n' $((at++)) \
+			"$(device bin/$name)" "$(stat -c %i bin/$name)" "$(build_id $name.all)"
+	done
+}
+events >rec.ev
+gcc -O1 -g -fno-pie -no-pie -DN=77 -Wl,--build-id -o other program.c
+
+# views [OPTION...]: what there is to see of functions and lines of the two that can be packed.
+views()
+{
+	local view
+
+	for view in 'report --csv --by function,line,stack --inlines' 'render --by-function' 'export --to folded' \
+		'export --to speedscope'; do
+		"$PFSCOPE" $view --comm whole --comm apart "$@" rec.ev || echo "status $?"
+	done
+}
+
+views >before 2>err
+is "$(cat err)" '' 'the views, with the files in their places'
+[ "$(grep -c program.c before)" -gt 10 ] && grep -q 'whole;main;branch;inlined;leaf 3' before
+is $? 0 'they have names and lines'
+
+# ---- packed ----
+
+mv other bin/new && mv bin/new bin/replaced
+pfscope archive rec.ev
+like "$out" '^rec\.ev\.symbols: 2 files, 1 of them with a debug file, [0-9.]+K$' 'archive: the files and their size'
+is "$status|$err" "0|pfscope: not packed: $T/bin/replaced: another build-id now
+pfscope: 1 mapped file has no recorded build-id, and cannot be packed" 'what is not packed is told, with the reason'
+is "$(tar -tf rec.ev.symbols | sort)" "$({
+	echo "$(build_id bin/apart)/debug"
+	echo "$(build_id bin/apart)/elf"
+	echo "$(build_id bin/whole)/elf"
+} | sort)" 'tar lists the files by their build-ids'
+is "$(tar -xOf rec.ev.symbols "$(build_id bin/whole)/elf" | cmp - bin/whole && \
+	tar -xOf rec.ev.symbols "$(build_id bin/apart)/debug" | cmp - bin/apart.debug)" '' 'and extracts them as they are'
+cp rec.ev.symbols again
+pfscope archive -o again rec.ev
+is "$status|$(cmp again rec.ev.symbols)" '0|' '-o of a file that exists: replaced, by the same bytes'
+
+# ---- on another machine ----
+
+mv bin elsewhere
+views >after 2>err
+is "$(grep -c -e program.c -e leaf after)" 0 'without the files there are no names'
+mkdir bin
+cp elsewhere/replaced bin/whole # another build
+views --symbols rec.ev.symbols >after 2>err
+is "$(cat err)" '' 'report, render, export --symbols: no complaint'
+same after before '... and the functions, lines and stacks of the machine of the recording'
+mkdir folder && tar -xf rec.ev.symbols -C folder
+views --symbols folder >after
+same after before 'a folder of the extracted files is as good'
+for view in 'export --to folded' 'report --csv --by function'; do
+	"$PFSCOPE" $view --symbols rec.ev.symbols rec.ev >wanted
+	grep -v note rec.ev | cat - <(grep note rec.ev) | "$PFSCOPE" $view --symbols rec.ev.symbols >after
+	same after wanted "$view --symbols: of a pipe, the build-ids at its end"
+	"$PFSCOPE" $view --symbols rec.ev.symbols --to @0.000000010 rec.ev | grep -q leaf
+	is $? 0 '... and of a part that ends before them'
+done
+
+# ---- archives of others ----
+
+report() { "$PFSCOPE" report --csv --by function --comm whole --comm apart --symbols "$1" rec.ev >after 2>err; }
+size=$(stat -c %s rec.ev.symbols)
+broken=
+for part in 1 2 3 4 5 6 7 8 9; do
+	head -c $((size * part / 10)) rec.ev.symbols >cut
+	report cut && [ "$(wc -l <err)" = 1 ] && grep -q '^pfscope: cut: damaged at byte [0-9]*: ' err || broken+=" $part"
+done
+is "$broken" '' 'a truncated archive: the view, and one line'
+broken=
+for seed in {1..30}; do
+	perl -e 'srand shift; local $/; my $b = <STDIN>; substr($b, int rand length $b, 1) = chr int rand 256 for 1 .. 400; print $b' \
+		"$seed" <rec.ev.symbols >changed
+	report changed && [ "$(wc -l <err)" -le 1 ] || broken+=" $seed"
+done
+is "$broken" '' 'a changed archive: the view, and at most one line'
+report rec.ev
+is "$?|$(cat err)|$(grep -c '^function' after)" "0|pfscope: rec.ev: is no archive of \`pfscope archive', and gives no names|2" \
+	'a file that is no archive: the same'
+report nothing
+is "$?|$(cat err)" '1|pfscope: nothing: No such file or directory' 'an archive that is not there'
+
+mkdir -p "swapped/$(build_id elsewhere/whole)"
+cp elsewhere/replaced "swapped/$(build_id elsewhere/whole)/elf"
+tar -C swapped --format=ustar -cf swapped.tar .
+report swapped.tar
+is "$?|$(cat err)|$(grep -c leaf after)" '0||0' 'a file with another build-id gives no names'
+cp elsewhere/whole "swapped/$(build_id elsewhere/whole)/elf"
+tar -C swapped --format=ustar -cf swapped.tar .
+report swapped.tar
+is "$(grep -c ',leaf' after)" 1 'the right one does, in an archive of tar, too'
+
+mkdir -p deep/a/b
+sed 's|id=[0-9a-f]*"|id=../../escape"|' rec.ev >escape.ev
+pfscope report --by function --symbols deep/a/b escape.ev
+is "$status" 0 'a build-id that is a path leads nowhere'
+pfscope archive -o escaped escape.ev
+is "$status|$(ls escaped 2>/dev/null)" '1|' '... and is not packed'
+
+# ---- what cannot be packed, or written ----
+
+pfscope archive -o new rec.ev
+is "$status|$out|$(tail -n 1 <<<"$err")" '1||pfscope: nothing to pack: no file with a recorded build-id is here' \
+	'nothing to pack: a failure'
+is "$(ls -A | grep -c new)" 0 '... that leaves no file'
+rm -r bin && mv elsewhere bin
+echo old >kept
+(ulimit -f 8 && "$PFSCOPE" archive -o kept rec.ev >out 2>err)
+is "$?|$(cat kept)" '1|old' 'a full disk: what was there before is still there'
+is "$(ls -A | grep -c kept)" 1 '... and nothing else'
+pfscope archive -o no/where rec.ev
+is "$status" 1 'a folder that is not there'
+"$PFSCOPE" archive <rec.ev >out 2>err
+is "$?|$(cat err)" "1|pfscope: the recording has no name: give the archive's with -o" 'of a pipe the name is needed'
+"$PFSCOPE" archive -o piped <rec.ev >out 2>err
+is "$?" 0 '... and then it is packed'
+pfscope report --symbols rec.ev.symbols rec.ev
+is "$status" 2 'report --symbols without a table of code: wrong usage'
+pfscope render --symbols rec.ev.symbols rec.ev
+is "$status" 2 'render --symbols without --by-function: wrong usage'
+
+done_testing
