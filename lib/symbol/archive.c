@@ -203,8 +203,8 @@ int pfs_archive_check(const char *path, struct pfs_err *err)
 	else if (ret)
 		pfs_err_set(err, ret, "%s: %s", path, strerror(-ret));
 	else if (next < 0)
-		ret = pfs_err_set(err, 1, "%s: damaged at byte %" PRIu64 ": what is there gives no names", path,
-				  archive.at);
+		ret = pfs_err_set(err, 1, "%s: damaged at byte %" PRIu64 ": the files from there on give no names",
+				  path, archive.at);
 	pfs_close(archive.fd);
 	return ret;
 }

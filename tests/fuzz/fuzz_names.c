@@ -17,7 +17,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!name)
 		abort();
-	memcpy(name, size & 1 ? "_R" : "_Z", 2);
+	memcpy(name, "_Z", 2);
+	if (size && data[0] == 'R') { /* Rust's begin with _R */
+		name[1] = 'R';
+		data++;
+		size--;
+	}
 	memcpy(name + 2, data, size);
 	name[size + 2] = '\0';
 	got = pfs_demangle(&demangler, name, text);
