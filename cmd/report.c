@@ -18,7 +18,7 @@ struct report_args {
 
 static const struct argp_option options[] = {
 	{ "check", OPT_CHECK, NULL, 0,
-	  "Compare the faults with the kernel's own counts and explain each difference (recordings made by `run')", 1 },
+	  "Compare with the kernel's own counts and explain each difference (recordings of `run')", 1 },
 	{ "by", OPT_BY, "LIST", 0,
 	  "Only these tables: `file', `process', `region', `thread', `class'; by the code that caused the faults `function', `line', `stack', `module', `instruction'",
 	  1 },
