@@ -244,10 +244,8 @@ static int read_first(struct reading_args *args, int (*fn)(struct reading_args *
 {
 	int ret = fn(args, err);
 
-	if (ret != -ENOMEM) { /* else the last reading reports it, and what can be shown nevertheless */
-		*err = (struct pfs_err){ "" };
+	if (ret > 0) /* nothing to show, which the last reading reports */
 		ret = 0;
-	}
 	if (!ret && start >= 0 && lseek(0, start, SEEK_SET) < 0)
 		ret = pfs_err_set(err, -errno, "standard input: %s", strerror(errno));
 	return ret;

@@ -102,6 +102,14 @@ is "$status|$(head -1 <<<"$err")" '2|pfscope report: --check: compares faults of
 pfscope report --class huge "$T/missing"
 is "$status|$(wc -l <<<"$err")" '1|1' 'a recording that is not there'
 
+head -c 3000 "$DATA/dat/v6.dat" >"$T/cut.dat"
+pfscope events --class huge "$T/cut.dat"
+is "$status|$(wc -l <<<"$err")|$out" '1|1|' 'a damaged recording'
+pfscope export --class huge --to folded <"$T"
+is "$status|$(wc -l <<<"$err")" '1|1' 'a directory'
+TMPDIR=/nonexistent pfscope events --class huge <(cat "$T/a.events")
+is "$status|$(grep -c TMPDIR <<<"$err")" '1|1' 'a pipe without a place for temporary files'
+
 # Real recordings: each fault has one class, and there are as many as the report counts.
 for file in "$ROOT/examples/tour.events" "$DATA"/dat/*.dat; do
 	pfscope report --by class --json "$file"

@@ -117,6 +117,7 @@ for file in "$PWD/examples/tour.events" "$DATA/text/report-kmem.txt" "$DATA"/dat
 	[ "${file##*/}" != v6-buffers.dat ] || commands+=('report --json' 'report --by thread' 'events --csv' maps 'maps --json' 'tape --stable' \
 		'tape --format=prefetch' 'tape --format=oracle-general' plot 'plot --format=html')
 	[ "${file##*/}" != tour.events ] || commands+=('export --to '{firefox,perfetto,pprof,folded,speedscope,sqlite,chrome,html})
+	[ "${file##*/}" != tour.events ] || commands+=('report --by class,file --class copy' 'events --class copy')
 	[ "${file##*/}" != tour.events ] || commands+=('mrc --policy lru,clock,opt --window 1ms --series --each-process' \
 		"diff --all --fail-if pages>+1 $file" "diff --json $file")
 	for command in "${commands[@]}"; do
