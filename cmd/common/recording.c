@@ -120,6 +120,7 @@ static int check(struct recording_args *args, struct pfs_err *err)
 			return pfs_err_set(err, -EINVAL, "--comm: only one name without a PID");
 		config->comm = filter->nr_comms ? filter->comms[0] : NULL;
 	}
+	config->may_hide = refault_may_hide(&args->refault);
 	config->to_file = args->file;
 	return source->check(config, err);
 }

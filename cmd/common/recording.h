@@ -80,6 +80,9 @@ struct refault_args {
 
 extern const struct argp refault_argp; /* input: struct refault_args */
 
+/* May the source have to hide pages? */
+bool refault_may_hide(const struct refault_args *args);
+
 struct refault_session {
 	struct pfs_live *live;		 /* the recording's */
 	struct pfs_refault *helper;	 /* NULL: no helper is needed */

@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
 	  "Every INTERVAL (100ms, 1s) make the pages fault again, so that re-references are recorded; with --region only the pages of these regions",
 	  0 },
 	{ "refault-by", OPT_BY, "METHOD", 0,
-	  "Method: `pageout' (to swap, or back to their files), `numa' (the kernel's own hinting faults), `idle' (sample accessed bits, without faults), or the first that works (`auto', the default)",
+	  "Method: `hide' (SystemTap's module takes their permissions), `pageout' (to swap, or back to their files), `numa' (the kernel's own hinting faults), `idle' (sample accessed bits, without faults), or the first that works (`auto', the default)",
 	  0 },
 	{ "refault-quiet", OPT_QUIET, "N", 0,
 	  "Skip the last two of every N intervals, to measure the slowdown in the others (default 16; 0: skip none)",
@@ -40,6 +40,16 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
+static bool may_hide(enum pfs_refault_method method)
+{
+	return method == PFS_REFAULT_AUTO || method == PFS_REFAULT_HIDE;
+}
+
+bool refault_may_hide(const struct refault_args *args)
+{
+	return args->interval_ns && may_hide(args->method);
+}
+
 static void check(const struct refault_args *args, bool quiet_given, struct argp_state *state)
 {
 	if (!args->interval_ns && (args->method || args->zram_bytes || quiet_given))
@@ -47,8 +57,10 @@ static void check(const struct refault_args *args, bool quiet_given, struct argp
 			   args->method	      ? "--refault-by"
 			   : args->zram_bytes ? "--zram"
 					      : "--refault-quiet");
-	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && (args->zram_bytes || quiet_given))
-		argp_error(state, "--%s: only with --refault-by=pageout", args->zram_bytes ? "zram" : "refault-quiet");
+	if (args->method && args->method != PFS_REFAULT_PAGEOUT && args->zram_bytes)
+		argp_error(state, "--zram: only with --refault-by=pageout");
+	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && quiet_given)
+		argp_error(state, "--refault-quiet: only with --refault-by=hide or pageout");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -66,7 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BY:
 		args->method = option_word(state, "refault-by", arg, pfs_refault_methods, PFS_REFAULT_NR_METHODS,
-					   "pageout, numa, idle or auto");
+					   "hide, pageout, numa, idle or auto");
 		return 0;
 	case OPT_QUIET:
 		if (!pfs_number_parse(arg, 0, 1000000, &quiet) || quiet == 1 || quiet == 2)
@@ -134,6 +146,22 @@ static int find_tids_file(struct refault_session *s, uint64_t owner, char *path,
 	return 0;
 }
 
+/* Asks the source, unless that was not asked for. */
+static void look_for_hiding(struct pfs_refault_config *config, const struct pfs_filter *filter, struct pfs_live *live,
+			    struct pfs_hiding *hiding, struct pfs_err *why)
+{
+	if (!may_hide(config->method) || !live->source->want_hiding)
+		return;
+	if (filter->nr_regions || filter->nr_files)
+		config->why_not_hide = "its regions are those of --microset-region, not of --region";
+	else if (config->zram_bytes)
+		config->why_not_hide = "--zram is for pageout";
+	else if (live->source->want_hiding(live, hiding, why))
+		config->why_not_hide = why->msg;
+	else
+		config->hide_file = hiding->file;
+}
+
 /* The method is recorded in any case; for numa there is nothing else to do. */
 int refault_session_open(struct refault_session *s, const struct refault_args *args, const struct pfs_filter *filter,
 			 struct pfs_live *live, uint64_t owner, struct pfs_err *err)
@@ -152,12 +180,15 @@ int refault_session_open(struct refault_session *s, const struct refault_args *a
 	struct pfs_refault_system system;
 	char tids_file[PATH_MAX], where[256];
 	struct pfs_fact fact = { .key = PFS_NOTE_REFAULT };
+	struct pfs_hiding hiding = { .regions = NULL };
+	struct pfs_err why;
 	int ret;
 
 	*s = (struct refault_session){ .live = live };
 	if (!args->interval_ns)
 		return 0;
 	pfs_refault_look("", &system);
+	look_for_hiding(&config, filter, live, &hiding, &why);
 	ret = pfs_refault_choose(&config, &system, &s->method, err);
 	if (ret)
 		return ret;
@@ -165,7 +196,7 @@ int refault_session_open(struct refault_session *s, const struct refault_args *a
 	fact.method = s->method;
 	if (fact.method != PFS_REFAULT_NUMA) {
 		fact.interval_ns = args->interval_ns;
-		fact.text = *where ? where : NULL;
+		fact.text = s->method == PFS_REFAULT_HIDE ? hiding.regions : *where ? where : NULL;
 	}
 	if (live->source->note(live, 0, &fact))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");

@@ -26,7 +26,7 @@ enum pfs_fault_class {
 	PFS_CLASS_NUMA,
 	PFS_CLASS_HUGE,
 	PFS_CLASS_USERFAULTFD,
-	PFS_CLASS_HIDDEN,  /* by pfscope itself (--microset) */
+	PFS_CLASS_HIDDEN,  /* by pfscope itself (--microset, --refault-by=hide) */
 	PFS_CLASS_KERNEL,  /* of the kernel's own: [vdso], [vvar] */
 	PFS_CLASS_SIGNAL,  /* it ended in a signal, or the call in EFAULT */
 	PFS_CLASS_RETRIED, /* the kernel refused it at once, and tried again */

@@ -12,11 +12,8 @@
 #define ENOUGH_NS UINT64_C(100000000)
 
 const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS + 1] = {
-	[PFS_REFAULT_AUTO] = "auto",
-	[PFS_REFAULT_PAGEOUT] = "pageout",
-	[PFS_REFAULT_NUMA] = "numa",
-	[PFS_REFAULT_IDLE] = "idle",
-	NULL,
+	[PFS_REFAULT_AUTO] = "auto", [PFS_REFAULT_PAGEOUT] = "pageout", [PFS_REFAULT_NUMA] = "numa",
+	[PFS_REFAULT_IDLE] = "idle", [PFS_REFAULT_HIDE] = "hide",
 };
 
 const char *pfs_refault_what(enum pfs_refault_method method)
@@ -116,6 +113,11 @@ static void add_pages(struct lines *lines, enum pfs_refault_method method, const
 	const struct pfs_pageout *pages = &sums->pages;
 	bool idle = method == PFS_REFAULT_IDLE;
 
+	if (method == PFS_REFAULT_HIDE) {
+		add(lines, "  hidden      %" PRIu64 " pages that were accessible, in %" PRIu64 " cycle%s\n",
+		    pages->pages, sums->nr_cycles, sums->nr_cycles == 1 ? "" : "s");
+		return;
+	}
 	add(lines, "  looked at   %" PRIu64 " pages in memory, in %" PRIu64 " %s%s",
 	    pages->pages + (idle ? pages->fixed : 0), sums->nr_cycles, idle ? "look" : "cycle",
 	    sums->nr_cycles == 1 ? "" : "s");
@@ -127,6 +129,8 @@ static void add_pages(struct lines *lines, enum pfs_refault_method method, const
 		add(lines, "; not %" PRIu64 " that other processes have mapped", pages->shared);
 	if (pages->fixed && !idle)
 		add(lines, "; not %" PRIu64 " locked or a device's", pages->fixed);
+	if (pages->shared)
+		add(lines, "\n              (pages that others have mapped: only --refault-by=hide)");
 	add(lines, "\n");
 }
 

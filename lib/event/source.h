@@ -70,6 +70,7 @@ struct pfs_source_config {
 	bool all_of_user;	     /* every process of uid, also those that start later (PFS_CAN_USER) */
 	uid_t uid;
 	const struct pfs_object_choice *objects; /* PFS_CAN_OBJECTS; NULL: faults */
+	bool may_hide;				 /* want_hiding() may be called */
 	bool is_32bit;				 /* the program that is launched is a 32-bit one */
 	const char *comm;			 /* every process of that name (PFS_CAN_COMM); or NULL */
 	uint64_t owner;				 /* of what is made in the kernel, see os/owner.h */
@@ -78,6 +79,12 @@ struct pfs_source_config {
 	void (*report)(void *ctx, const char *line); /* progress and refusals, a line each */
 	void *ctx;				     /* of both */
 	void (*leftovers)(void); /* removes what dead pfscopes left beside the source; called once it runs, if ever */
+};
+
+/* How pages are hidden: a write to the file does it; then it has the number of processes and of pages that were accessible. */
+struct pfs_hiding {
+	char file[128];	     /* root's; it exists from start() on */
+	const char *regions; /* whose pages these are */
 };
 
 /* An open source; each source's own struct begins with one. */
@@ -126,6 +133,12 @@ struct pfs_source {
 	 * and attach(). NULL: the source records faults only.
 	 */
 	void (*want_accesses)(struct pfs_live *live);
+
+	/*
+	 * All present pages of the recorded processes are to be hidden again and again: fills in how that is done. Called
+	 * before start(). NULL: the source cannot.
+	 */
+	int (*want_hiding)(struct pfs_live *live, struct pfs_hiding *hiding, struct pfs_err *err);
 
 	/*
 	 * From its return on everything that the processes do is recorded. The operations below need no

@@ -353,7 +353,7 @@ const struct pfs_pages *pfs_model_vanished(const struct pfs_model *model, const 
  */
 const struct pfs_pages *pfs_model_populated(const struct pfs_model *model);
 
-/* Faults so far on pages that pfscope itself had hidden (--microset); the others are the program's own. */
+/* Faults so far on pages that pfscope itself had hidden (--microset, --refault-by=hide); the others are the program's own. */
 uint64_t pfs_counts_hidden(const struct pfs_counts *counts);
 
 /* How re-reference sampling was done, by the notes so far. False: it was not. */

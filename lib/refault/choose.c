@@ -130,6 +130,13 @@ static const char *against_idle(const struct pfs_refault_config *config, const s
 			     : "this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)";
 }
 
+static const char *against_hide(const struct pfs_refault_config *config, const struct pfs_refault_system *system)
+{
+	if (config->hide_file)
+		return NULL;
+	return config->why_not_hide ? config->why_not_hide : "only with --source=stap";
+}
+
 int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs_refault_system *system,
 		       enum pfs_refault_method *method, struct pfs_err *err)
 {
@@ -137,13 +144,14 @@ int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs
 		enum pfs_refault_method method;
 		const char *(*against)(const struct pfs_refault_config *, const struct pfs_refault_system *);
 	} all[] = {
+		{ PFS_REFAULT_HIDE, against_hide }, /* exact, the one that needs nothing else */
 		{ PFS_REFAULT_PAGEOUT, against_pageout },
 		{ PFS_REFAULT_NUMA, against_numa },
 		{ PFS_REFAULT_IDLE, against_idle },
 	};
-	const char *why[3] = { NULL };
+	const char *why[4] = { NULL };
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		if (config->method != PFS_REFAULT_AUTO && config->method != all[i].method)
 			continue;
 		*method = all[i].method;
@@ -153,6 +161,6 @@ int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs
 		if (config->method != PFS_REFAULT_AUTO)
 			return pfs_err_set(err, -ENOTSUP, "--refault by %s: %s", pfs_refault_methods[*method], why[i]);
 	}
-	return pfs_err_set(err, -ENOTSUP, "--refault: no method works here. pageout: %s; numa: %s; idle: %s", why[0],
-			   why[1], why[2]);
+	return pfs_err_set(err, -ENOTSUP, "--refault: no method works here. hide: %s; pageout: %s; numa: %s; idle: %s",
+			   why[0], why[1], why[2], why[3]);
 }

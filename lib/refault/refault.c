@@ -260,6 +260,31 @@ static bool is_wanted(void *ctx, const struct pfs_smap *region)
 	return work->config.wanted(work->config.ctx, region);
 }
 
+/* "PROCESSES PAGES" is what the file has afterwards. */
+static int hide(const struct work *work, struct pfs_pageout *pages)
+{
+	int fd = open(work->config.hide_file, O_RDWR | O_CLOEXEC), ret = 0;
+	uint64_t nr_processes = 0;
+	const char *at;
+	char text[64];
+	ssize_t got;
+
+	if (fd < 0 || write(fd, "1", 1) < 0) {
+		ret = -errno;
+	} else {
+		got = pread(fd, text, sizeof(text) - 1, 0);
+		text[got < 0 ? 0 : got] = '\0';
+		at = text;
+		if (!pfs_take_dec(&at, UINT32_MAX, &nr_processes) || *at++ != ' ' ||
+		    !pfs_take_dec(&at, UINT64_MAX, &pages->pages))
+			ret = -EPROTO;
+	}
+	pages->nr_processes = nr_processes;
+	pages->away = pages->pages;
+	pfs_close(fd);
+	return ret;
+}
+
 static int cycle(struct work *work, const struct targets *targets, struct pfs_pageout *pages)
 {
 	const struct pfs_pageout_want want = {
@@ -270,6 +295,8 @@ static int cycle(struct work *work, const struct targets *targets, struct pfs_pa
 		.files_only = work->config.files_only,
 	};
 
+	if (work->config.method == PFS_REFAULT_HIDE)
+		return hide(work, pages);
 	return work->idle ? watch(work, &want, targets, pages) : take_away(&want, targets, pages);
 }
 

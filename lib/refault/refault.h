@@ -2,7 +2,8 @@
 /*
  * Re-reference sampling: while a recording runs, the pages of its processes are made to fault again, or their accessed
  * bits are read, so that the recording shows later accesses as well as first ones. The methods are in pageout.h,
- * and in idle.h with damon.h; zram.h is the swap device of a recording.
+ * and in idle.h with damon.h; zram.h is the swap device of a recording. Hiding pages is the source's
+ * (event/source.h).
  *
  * A helper that stays root (lib/os/helper.h) does it at each interval and reports each (event/refault_note.h). It reads
  * the traced threads where the kernel keeps them, in set_event_pid, so children are included. It ends, and with it the
@@ -39,9 +40,11 @@ struct pfs_refault_config {
 	enum pfs_refault_method method; /* for pfs_refault_open() not PFS_REFAULT_AUTO any more */
 	uint64_t zram_bytes;		/* swap to be set up for it; 0: none */
 	uint64_t owner;			/* of the swap, see os/owner.h */
-	bool faults_only;		/* accesses could not be recorded */
-	bool files_only;		/* only pages of files are wanted, which need no swap */
-	unsigned int quiet;		/* of so many intervals the last two are left alone, to compare with; 0: none */
+	const char *hide_file; /* a write to it hides all pages (struct pfs_hiding); NULL: that is not possible ... */
+	const char *why_not_hide; /* ... for this reason; NULL: with this source */
+	bool faults_only;	  /* accesses could not be recorded */
+	bool files_only;	  /* only pages of files are wanted, which need no swap */
+	unsigned int quiet;	  /* of so many intervals the last two are left alone, to compare with; 0: none */
 	bool (*wanted)(void *ctx, const struct pfs_smap *region); /* called in the helper; NULL: all */
 	void *ctx;
 };

@@ -147,7 +147,7 @@ static void list_kinds(struct pfs_list *list, const struct pfs_bars *bars, const
 	list->separator = "; ";
 	pfs_bars_count(list, t->kernel, "by the kernel");
 	pfs_bars_count(list, t->signal, "ended in a signal");
-	pfs_bars_count(list, pfs_counts_hidden(&bars->model->counts), "because --microset hid the page");
+	pfs_bars_count(list, pfs_counts_hidden(&bars->model->counts), "because pfscope hid the page");
 	if (!any_lost)
 		pfs_list_add(list, "no events lost");
 }

@@ -508,11 +508,13 @@ static const struct pfs_column refault_columns[] = {
 	{ "quiet", "", 0 },
 	{ "skipped", "", 0 },
 	{ "slowdown", "", PFS_COLUMN_THOUSANDTHS },
+	{ "hidden", "", 0 },
 	{ NULL, NULL, 0 },
 };
 
+/* Only these are known to be because of it, each. */
 static void fill_refault(struct pfs_table *table, const struct pfs_refault_how *how,
-			 const struct pfs_refault_sums *sums)
+			 const struct pfs_refault_sums *sums, const struct pfs_counts *counts)
 {
 	double slowdown = pfs_refault_slowdown(sums);
 
@@ -521,9 +523,20 @@ static void fill_refault(struct pfs_table *table, const struct pfs_refault_how *
 			  sums->nr_full, sums->pages.pages, sums->pages.away, sums->pages.shared, sums->pages.fixed,
 			  sums->took_ns, sums->nr[PFS_PACE_QUIET], sums->skipped);
 	pfs_table_known(table, slowdown > 0, slowdown > 0 ? slowdown * 1000 + 0.5 : 0);
+	pfs_table_known(table, how->method == PFS_REFAULT_HIDE, pfs_counts_hidden(counts));
 }
 
-static void put_refault_text(FILE *out, const struct pfs_refault_how *how, const struct pfs_refault_sums *sums)
+static void put_hidden_text(FILE *out, const struct pfs_counts *counts)
+{
+	uint64_t hidden = pfs_counts_hidden(counts);
+	char number[32], more[32];
+
+	fprintf(out, "  %s faults on hidden pages, %s of the program's own\n", pfs_grouped_text(number, hidden),
+		pfs_grouped_text(more, counts->faults - hidden));
+}
+
+static void put_refault_text(FILE *out, const struct pfs_refault_how *how, const struct pfs_refault_sums *sums,
+			     const struct pfs_counts *counts)
 {
 	char text[PFS_REFAULT_HOW_MAX], cost[PFS_REFAULT_TEXT_MAX];
 
@@ -532,6 +545,8 @@ static void put_refault_text(FILE *out, const struct pfs_refault_how *how, const
 	fprintf(out, "%s %s%s\n", pfs_refault_what(how->method), text, sums->nr_cycles ? ":" : "");
 	if (sums->nr_cycles)
 		fputs(cost, out);
+	if (how->method == PFS_REFAULT_HIDE)
+		put_hidden_text(out, counts);
 }
 
 /* Pages that pfscope made fault again caused some of the faults: by which method, and at what cost. */
@@ -544,12 +559,12 @@ static int put_refault(const struct pfs_report_lines *g)
 	if (!pfs_model_refault(g->model, &how))
 		return 0;
 	if (g->options->format == PFS_VIEW_TEXT) {
-		put_refault_text(g->options->out, &how, sums);
+		put_refault_text(g->options->out, &how, sums, &g->model->counts);
 		return 0;
 	}
 	table = pfs_table_new(refault_columns);
 	if (table)
-		fill_refault(table, &how, sums);
+		fill_refault(table, &how, sums, &g->model->counts);
 	return pfs_output_row(g->options, g->json, table, "refault");
 }
 
@@ -564,19 +579,17 @@ static const struct pfs_column microset_columns[] = {
 static int put_microset(const struct pfs_report_lines *g)
 {
 	const struct pfs_counts *counts = &g->model->counts;
-	uint64_t hidden = pfs_counts_hidden(counts), own = counts->faults - hidden;
+	uint64_t hidden = pfs_counts_hidden(counts);
 	struct pfs_table *table;
 	struct pfs_fact fact;
-	char number[32], more[32];
 
 	if (!pfs_model_fact(g->model, PFS_NOTE_MICROSET, &fact))
 		return 0;
 	if (g->options->format == PFS_VIEW_TEXT) {
 		fprintf(g->options->out,
-			"all pages of %s but the last %" PRIu64 " of each %s were hidden (--microset):\n"
-			"  %s faults on hidden pages, %s of the program's own\n",
-			fact.text, fact.count, fact.what, pfs_grouped_text(number, hidden),
-			pfs_grouped_text(more, own));
+			"all pages of %s but the last %" PRIu64 " of each %s were hidden (--microset):\n", fact.text,
+			fact.count, fact.what);
+		put_hidden_text(g->options->out, counts);
 		return 0;
 	}
 	table = pfs_table_new(microset_columns);
@@ -584,7 +597,7 @@ static int put_microset(const struct pfs_report_lines *g)
 		pfs_table_numbers(table, fact.count);
 		pfs_table_word(table, fact.what);
 		pfs_table_word(table, fact.text);
-		pfs_table_numbers(table, hidden, own);
+		pfs_table_numbers(table, hidden, counts->faults - hidden);
 	}
 	return pfs_output_row(g->options, g->json, table, "microset");
 }

@@ -311,14 +311,18 @@ static int object_arguments(const struct pfs_stap *s, char words[][WORD_MAX], st
 }
 
 /* What is hidden; room for 3. Returns their number. */
-static int microset_arguments(const struct stap_microset *m, char words[][WORD_MAX])
+static int hide_arguments(const struct pfs_stap *s, char words[][WORD_MAX])
 {
+	const struct stap_microset *m = &((const struct stap_options *)s->config.options)->microset;
 	int nr = 0;
 
-	if (!m->pages)
+	if (!m->pages && !s->hides)
 		return 0;
-	snprintf(words[nr++], WORD_MAX, "pfs_microset=%u", m->pages);
 	snprintf(words[nr++], WORD_MAX, "pfs_hide=\"%s\"", stap_microset_regions(m));
+	if (m->pages)
+		snprintf(words[nr++], WORD_MAX, "pfs_microset=%u", m->pages);
+	else
+		snprintf(words[nr++], WORD_MAX, "pfs_refault=1");
 	if (m->by_process)
 		snprintf(words[nr++], WORD_MAX, "pfs_by_process=1");
 	return nr;
@@ -326,7 +330,6 @@ static int microset_arguments(const struct stap_microset *m, char words[][WORD_M
 
 int stap_load(struct pfs_stap *s, struct pfs_err *err)
 {
-	const struct stap_options *options = s->config.options;
 	char buffer[16], pids[WORD_MAX], comm[64], uid[32], words[6][WORD_MAX];
 	const char *argv[24] = { "staprun", "-C", "never", "-b", buffer };
 	unsigned int nr = 5;
@@ -350,7 +353,7 @@ int stap_load(struct pfs_stap *s, struct pfs_err *err)
 	}
 	if (s->config.no_follow)
 		argv[nr++] = "pfs_follow=0";
-	more = s->config.objects ? object_arguments(s, words, err) : microset_arguments(&options->microset, words);
+	more = s->config.objects ? object_arguments(s, words, err) : hide_arguments(s, words);
 	for (int i = 0; i < more; i++)
 		argv[nr++] = words[i];
 	return more < 0 ? more : pfs_loader_load(&s->loader, argv, s->name, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --microset: of each thread or process only the last pages stay accessible. Here are its options; the module hides
- * (tapset/hide.stp).
+ * --microset: of each thread or process only the last pages stay accessible. Here are its options, and what hiding pages
+ * needs; the module hides (tapset/hide.stp).
  */
 #include "session/session_priv.h"
 
@@ -24,7 +24,7 @@
 #define INSTRUCTION_PAGES 4
 #define CODE_PAGES	  2
 
-static const char usual_regions[] = "heap,anon,stack,file";
+static const char data_regions[] = "heap,anon,stack,file", all_regions[] = "heap,anon,stack,file,code";
 
 int stap_microset_parse(struct stap_microset *m, const char *arg, struct pfs_err *err)
 {
@@ -87,7 +87,9 @@ int stap_microset_regions_parse(struct stap_microset *m, const char *arg, struct
 
 const char *stap_microset_regions(const struct stap_microset *m)
 {
-	return m->regions ? m->regions : usual_regions;
+	if (m->regions)
+		return m->regions;
+	return m->pages ? data_regions : all_regions;
 }
 
 /* Is the word in the list? */
@@ -101,13 +103,16 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-int stap_microset_check(const struct stap_microset *m, struct pfs_err *err)
+int stap_microset_check(const struct stap_microset *m, bool others, struct pfs_err *err)
 {
 	unsigned int needed = INSTRUCTION_PAGES + (has_word(stap_microset_regions(m), "code") ? CODE_PAGES : 0);
 
 	if (!m->pages)
-		return m->regions ? pfs_err_set(err, -EINVAL, "--microset-region: nothing is hidden (--microset N)")
-				  : 0;
+		return m->regions && !others
+			       ? pfs_err_set(
+					 err, -EINVAL,
+					 "--microset-region: nothing is hidden (--microset N, or --refault-by=hide)")
+			       : 0;
 	if (m->pages < needed)
 		return pfs_err_set(
 			err, -EINVAL,
@@ -121,17 +126,17 @@ int stap_microset_check(const struct stap_microset *m, struct pfs_err *err)
 	return 0;
 }
 
-int stap_microset_usable(struct pfs_err *err)
+int stap_can_hide(struct pfs_err *err)
 {
 	char on[4] = "";
 
 	if (pfs_read_file("/proc/sys/kernel/numa_balancing", on, sizeof(on)) < 0)
 		return pfs_err_set(
 			err, -ENOTSUP,
-			"--microset: this kernel has no NUMA balancing (CONFIG_NUMA_BALANCING), whose fault handler brings hidden pages back");
+			"this kernel has no NUMA balancing (CONFIG_NUMA_BALANCING), whose fault handler brings hidden pages back");
 	if (*on != '0')
 		return pfs_err_set(
 			err, -ENOTSUP,
-			"--microset: NUMA balancing hides pages at its own pace: switch it off (sysctl kernel.numa_balancing=0)");
+			"NUMA balancing hides pages at its own pace: switch it off (sysctl kernel.numa_balancing=0)");
 	return 0;
 }

@@ -82,7 +82,7 @@ static int check(const struct pfs_source_config *config, struct pfs_err *err)
 		return pfs_err_set(err, -EINVAL, "--no-dwarf: applies to building a module, --module loads one");
 	if (o->microset.pages && config->objects)
 		return pfs_err_set(err, -EINVAL, "--microset: records faults, not kernel objects");
-	return stap_microset_check(&o->microset, err);
+	return stap_microset_check(&o->microset, config->may_hide, err);
 }
 
 static struct pfs_stap *of(struct pfs_live *live)
@@ -119,6 +119,15 @@ static int note_microset(struct pfs_stap *s)
 					      .text = stap_microset_regions(m)));
 }
 
+/* The error names the option. */
+static int can_hide_for(const char *option, struct pfs_err *err)
+{
+	struct pfs_err why;
+	int ret = stap_can_hide(&why);
+
+	return ret ? pfs_err_set(err, ret, "%s: %.400s", option, why.msg) : 0;
+}
+
 static int open_all(struct pfs_stap *s, struct pfs_err *err)
 {
 	char vsyscall[5];
@@ -134,7 +143,7 @@ static int open_all(struct pfs_stap *s, struct pfs_err *err)
 	if (s->config.objects)
 		s->symbols = pfs_symbols_load(NULL); /* without them call sites have no names */
 	if (((const struct stap_options *)s->config.options)->microset.pages)
-		ret = stap_microset_usable(err);
+		ret = can_hide_for("--microset", err);
 	ret = ret ?: stap_choose_module(s, err) ?: pfs_spool_init(&s->spool, err);
 	if (!ret && s->config.live && stap_outlet_init(&s->live, s, s->config.live))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for live events");
@@ -228,6 +237,19 @@ static int launch(struct pfs_live *live, pid_t pid, struct pfs_err *err)
 	if (!noted && !of(live)->config.objects && pfs_process_faults(pid, &minor, &major))
 		noted = stap_note(live, pid, PFS_FACT(COUNTED_BEFORE, .minor = minor, .major = major));
 	return noted ? pfs_err_set(err, noted, "no memory for a note") : 0;
+}
+
+static int want_hiding(struct pfs_live *live, struct pfs_hiding *hiding, struct pfs_err *err)
+{
+	const struct stap_microset *m = &((const struct stap_options *)of(live)->config.options)->microset;
+	int ret = m->pages ? pfs_err_set(err, -EINVAL, "--microset hides pages already") : stap_can_hide(err);
+
+	if (ret)
+		return ret;
+	of(live)->hides = true;
+	snprintf(hiding->file, sizeof(hiding->file), "/sys/module/%s/parameters/pfs_hide_now", of(live)->name);
+	hiding->regions = stap_microset_regions(m);
+	return 0;
 }
 
 /* ---- draining ---- */
@@ -503,6 +525,7 @@ const struct pfs_source pfs_stap_source = {
 	.launch = launch,
 	.attach = attach,
 	.note = stap_note,
+	.want_hiding = want_hiding,
 	.start = start,
 	.wait = wait_live,
 	.stop = stop,

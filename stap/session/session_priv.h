@@ -87,6 +87,7 @@ struct pfs_stap {
 	struct pfs_symbols *symbols; /* of the kernel, for call sites of objects; or NULL */
 	struct stap_outlet live;     /* decoder NULL: no live events are wanted */
 	uint64_t looked;	     /* offset in the spool: searched for READY up to there */
+	bool hides;		     /* all pages, on request */
 	bool hello, ready;	     /* these records came */
 	bool over;		     /* the pipe is at its end */
 	struct pollfd *poll_fds;
@@ -108,11 +109,11 @@ int stap_outlet_finish(struct stap_outlet *outlet);
 int stap_microset_parse(struct stap_microset *m, const char *arg, struct pfs_err *err);
 int stap_microset_regions_parse(struct stap_microset *m, const char *arg, struct pfs_err *err);
 
-/* Do the options fit together, and are the pages enough? 0 or -errno with err set. No option is fine. */
-int stap_microset_check(const struct stap_microset *m, struct pfs_err *err);
+/* Do the options fit together, and are the pages enough? others: all pages may be hidden. No option is fine. */
+int stap_microset_check(const struct stap_microset *m, bool others, struct pfs_err *err);
 
 /* Can this kernel hide pages? 0 or -errno with err set. */
-int stap_microset_usable(struct pfs_err *err);
+int stap_can_hide(struct pfs_err *err);
 
 /* The regions whose pages are hidden, as the module takes them. */
 const char *stap_microset_regions(const struct stap_microset *m);

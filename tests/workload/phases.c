@@ -6,6 +6,7 @@
  *     phases 32 4 500 anon               written
  *     phases 32 4 500 shared             memory that is shared, with nobody; written
  *     phases 32 4 500 private-file       a file's pages; read
+ *     phases 32 4 500 /a/file            shared memory of that file; written
  *     phases 32 4 500 anon child         a child does all of it
  *     phases 32 4 500 anon spin          without the rest: always in user mode
  *     phases 32 4 500 anon thread        so, too; and a second thread sleeps all the time
@@ -105,8 +106,19 @@ static void phase(long nr, char *start, long pages, const struct length *length,
 	printf("phase=%ld %llu %llu\n", nr, (unsigned long long)from, (unsigned long long)now);
 }
 
+static char *map_file(const char *path, long pages)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0 || ftruncate(fd, pages * WL_PAGE))
+		wl_die("%s", path);
+	return wl_map(pages, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+}
+
 static char *map(long pages, const char *how)
 {
+	if (*how == '/')
+		return map_file(how, pages);
 	if (!strcmp(how, "private-file"))
 		return wl_map(pages, PROT_READ, MAP_PRIVATE, wl_file(pages, 1, 1));
 	if (!strcmp(how, "shared"))
@@ -123,9 +135,9 @@ int main(int argc, char **argv)
 	struct length length;
 	long pages, phases;
 
-	if (argc < 5 || argc > 6 || !wl_one_of("anon|shared|private-file", how) ||
+	if (argc < 5 || argc > 6 || (*how != '/' && !wl_one_of("anon|shared|private-file", how)) ||
 	    (argc == 6 && !wl_one_of("child|spin|thread", mode)))
-		wl_usage("phases PAGES PHASES MS[+FAULTS] anon|shared|private-file [child|spin|thread]");
+		wl_usage("phases PAGES PHASES MS[+FAULTS] anon|shared|private-file|/FILE [child|spin|thread]");
 	wl_init(&wl, "phases");
 	pages = wl_number(argv[1], 1L << 20);
 	phases = wl_number(argv[2], 1000);

@@ -113,6 +113,8 @@ static void the_method_is_what_there_is(void **state)
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_AUTO), &looking), "idle");
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_AUTO), &all), "pageout");
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_IDLE), &all), "idle");
+	assert_string_equal(chosen(WITH(.hide_file = "/sys/module/m/parameters/pfs_hide_now"), &all), "hide");
+	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_PAGEOUT, .hide_file = ""), &all), "pageout");
 }
 
 static void what_is_missing_is_said(void **state)
@@ -122,11 +124,14 @@ static void what_is_missing_is_said(void **state)
 	assert_non_null(strstr(why, "there is no swap"));
 	assert_non_null(strstr(why, "--zram SIZE"));
 	assert_non_null(strstr(why, "one NUMA node"));
+	assert_non_null(strstr(why, "hide: only with --source=stap; "));
 	assert_non_null(strstr(why, "idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, "
 				    "CONFIG_DAMON_SYSFS)"));
 	assert_string_equal(
 		chosen(WITH(.method = PFS_REFAULT_IDLE), &swapping),
 		"--refault by idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)");
+	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_HIDE, .why_not_hide = "for a reason"), &all),
+			    "--refault by hide: for a reason");
 	why = chosen(WITH(.faults_only = true), &looking);
 	assert_non_null(strstr(why, "idle: accesses without a fault are recorded with --source=ftrace only"));
 	assert_string_equal(chosen(WITH(.faults_only = true), &balancing), "numa");
@@ -304,6 +309,7 @@ static void the_cost_in_words(void **state)
 	assert_string_equal(text,
 			    "  looked at   1000 pages in memory, in 1 cycle\n"
 			    "  put out     900; not 80 that other processes have mapped; not 20 locked or a device's\n"
+			    "              (pages that others have mapped: only --refault-by=hide)\n"
 			    "  time spent  1.23 ms of 1 s; 3 intervals were skipped\n"
 			    "  came back   950.0 faults an interval\n"
 			    "  slower by   not known (no interval was left alone)\n");
