@@ -5,7 +5,8 @@
  *     order anon 300 2000 8 1 10     eight threads, each on 300 pages of its own: 2000 accesses with seed 1, then with 2 ...
  *
  * Memory: anon, shared (of nobody else), file (private, of a file in TMPDIR), forked (a child's, written by its parent before
- * the fork), zero (never written before), locked, huge (of huge pages; PAGES are these). One page in sixteen is chosen eight
+ * the fork), zero (never written before), locked, folios (large ones, if the kernel has them for memory without a file), huge
+ * (of huge pages; PAGES are these). One page in sixteen is chosen eight
  * times as often as others; half of the accesses write. First, but for `forked', `file' and `zero', each thread writes its
  * pages, one after another.
  *
@@ -145,7 +146,7 @@ int main(int argc, char **argv)
 		fd = make_file(len);
 	if (mmap(BASE, len, PROT_READ | PROT_WRITE, flags | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0) != BASE)
 		wl_die("no memory");
-	if (size == WL_HUGE && madvise(BASE, len, MADV_HUGEPAGE))
+	if ((size == WL_HUGE || !strcmp(memory, "folios")) && madvise(BASE, len, MADV_HUGEPAGE))
 		wl_die("no huge pages");
 	if (!strcmp(memory, "locked") && mlock2(BASE, len, MLOCK_ONFAULT))
 		wl_die("cannot lock");

@@ -5,6 +5,7 @@
  *
  *     phases 32 4 500 anon               written
  *     phases 32 4 500 shared             memory that is shared, with nobody; written
+ *     phases 32 4 500 folios             ... in large folios, if the kernel has them for memory without a file
  *     phases 32 4 500 private-file       a file's pages; read
  *     phases 32 4 500 /a/file            shared memory of that file; written
  *     phases 32 4 500 anon child         a child does all of it
@@ -115,8 +116,19 @@ static char *map_file(const char *path, long pages)
 	return wl_map(pages, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 }
 
+static char *map_folios(long pages)
+{
+	char *start = wl_map_anon(pages, PROT_READ | PROT_WRITE);
+
+	if (prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0) || madvise(start, pages * WL_PAGE, MADV_HUGEPAGE))
+		wl_die("no large folios");
+	return start;
+}
+
 static char *map(long pages, const char *how)
 {
+	if (!strcmp(how, "folios"))
+		return map_folios(pages);
 	if (*how == '/')
 		return map_file(how, pages);
 	if (!strcmp(how, "private-file"))
@@ -135,9 +147,9 @@ int main(int argc, char **argv)
 	struct length length;
 	long pages, phases;
 
-	if (argc < 5 || argc > 6 || (*how != '/' && !wl_one_of("anon|shared|private-file", how)) ||
+	if (argc < 5 || argc > 6 || (*how != '/' && !wl_one_of("anon|folios|shared|private-file", how)) ||
 	    (argc == 6 && !wl_one_of("child|spin|thread", mode)))
-		wl_usage("phases PAGES PHASES MS[+FAULTS] anon|shared|private-file|/FILE [child|spin|thread]");
+		wl_usage("phases PAGES PHASES MS[+FAULTS] anon|folios|shared|private-file|/FILE [child|spin|thread]");
 	wl_init(&wl, "phases");
 	pages = wl_number(argv[1], 1L << 20);
 	phases = wl_number(argv[2], 1000);
