@@ -165,8 +165,12 @@ int space_retire(struct pfs_space *space, unsigned int at, uint64_t now_ns)
 	struct pfs_region **retired = pfs_array_append(space->retired, space->nr_retired);
 	struct pfs_pages *pages = NULL;
 
-	if (!retired || presence_end(space, region->start, region->end, now_ns))
+	if (!retired)
 		return -ENOMEM;
+	if (presence_end(space, region->start, region->end, now_ns)) {
+		space->nr_retired--;
+		return -ENOMEM;
+	}
 	if (pfs_pages_any(space->pages, region->start, region->end)) {
 		pages = pfs_pages_new_beside(space->pages, region->start, region->end);
 		if (!pages || pfs_pages_move(space->pages, region->start, region->end, pages, 0)) {
