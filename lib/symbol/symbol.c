@@ -224,8 +224,7 @@ static int read_other(struct pfs_elf_symbols *symbols, struct reader *r, struct 
 
 	if (part->elf && r->libelf.elf_kind(part->elf) == ELF_K_ELF)
 		ret = read_tables(symbols, r, part);
-	symbols->state = PFS_ELF_READ;
-	return ret;
+	return ret ?: unless_memory(symbols, PFS_ELF_READ);
 }
 
 static void limit(struct part *part)
@@ -249,6 +248,7 @@ static int read_debug_file(struct pfs_elf_symbols *symbols, struct reader *r, co
 	if (part->fd < 0)
 		return 0;
 	limit(part);
+	errno = 0;
 	part->elf = r->libelf.elf_begin(part->fd, ELF_C_READ, NULL);
 	return read_other(symbols, r, part);
 }
@@ -260,9 +260,10 @@ static int read_minidebug(struct pfs_elf_symbols *symbols, struct reader *r)
 
 	if (!r->mini || r->parts[MAIN].has_symtab || r->parts[DEBUG].has_symtab)
 		return 0;
+	errno = 0;
 	part->memory = pfs_minidebug_unpack(r->mini->d_buf, r->mini->d_size, &len);
 	if (!part->memory)
-		return 0;
+		return unless_memory(symbols, symbols->state);
 	part->left = len;
 	part->elf = r->libelf.elf_memory(part->memory, len);
 	return read_other(symbols, r, part);

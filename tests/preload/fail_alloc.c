@@ -8,6 +8,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,13 +24,19 @@ static const char *objects;
 static atomic_ulong nr_allocations, fail_at;
 static atomic_bool counting;
 
+static void stop(void)
+{
+	counting = false;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	const char *at = getenv("FAIL_ALLOC");
 
 	fail_at = at ? strtoul(at, NULL, 10) : 0;
 	objects = getenv("FAIL_ALLOC_IN");
-	unsetenv("LD_PRELOAD"); /* of this program, not of its children */
+	unsetenv("LD_PRELOAD"); /* of this program, not of its children, whose failure is no failure of it */
+	pthread_atfork(NULL, NULL, stop);
 	counting = at;
 }
 
