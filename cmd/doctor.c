@@ -389,6 +389,9 @@ static void look_at_refault(struct doctor *d)
 	config.method = PFS_REFAULT_IDLE;
 	ret = pfs_refault_choose(&config, &system, &method, &err);
 	add_tried(d, "DAMON", ret, &err, "--refault by idle");
+	config.method = PFS_REFAULT_SOFT_DIRTY;
+	ret = pfs_refault_choose(&config, &system, &method, &err);
+	add_tried(d, "soft-dirty", ret, &err, "--refault by soft-dirty, which sees writes");
 }
 
 /* ---- all of them ---- */

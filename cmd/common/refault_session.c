@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
 	  "Every INTERVAL (100ms, 1s) make the pages fault again, so that re-references are recorded; with --region only the pages of these regions",
 	  0 },
 	{ "refault-by", OPT_BY, "METHOD", 0,
-	  "Method: `hide' (SystemTap's module takes their permissions), `pageout' (to swap, or back to their files), `numa' (the kernel's own hinting faults), `idle' (sample accessed bits, without faults), or the first that works (`auto', the default)",
+	  "Method: `hide' (SystemTap's module takes their permissions), `pageout' (to swap, or back to their files), `numa' (the kernel's own hinting faults), `idle' (sample accessed bits, without faults), `soft-dirty' (only writes), or the first but that which works (`auto', the default)",
 	  0 },
 	{ "refault-quiet", OPT_QUIET, "N", 0,
 	  "Skip the last two of every N intervals, to measure the slowdown in the others (default 16; 0: skip none)",
@@ -60,7 +60,7 @@ static void check(const struct refault_args *args, bool quiet_given, struct argp
 	if (args->method && args->method != PFS_REFAULT_PAGEOUT && args->zram_bytes)
 		argp_error(state, "--zram: only with --refault-by=pageout");
 	if ((args->method == PFS_REFAULT_NUMA || args->method == PFS_REFAULT_IDLE) && quiet_given)
-		argp_error(state, "--refault-quiet: only with --refault-by=hide or pageout");
+		argp_error(state, "--refault-quiet: only with --refault-by=hide, pageout or soft-dirty");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -78,7 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_BY:
 		args->method = option_word(state, "refault-by", arg, pfs_refault_methods, PFS_REFAULT_NR_METHODS,
-					   "hide, pageout, numa, idle or auto");
+					   "hide, pageout, numa, idle, soft-dirty or auto");
 		return 0;
 	case OPT_QUIET:
 		if (!pfs_number_parse(arg, 0, 1000000, &quiet) || quiet == 1 || quiet == 2)
@@ -152,7 +152,7 @@ static void look_for_hiding(struct pfs_refault_config *config, const struct pfs_
 {
 	if (!may_hide(config->method) || !live->source->want_hiding)
 		return;
-	if (filter->nr_regions || filter->nr_files)
+	if (config->some_regions)
 		config->why_not_hide = "its regions are those of --microset-region, not of --region";
 	else if (config->zram_bytes)
 		config->why_not_hide = "--zram is for pageout";
@@ -174,6 +174,7 @@ int refault_session_open(struct refault_session *s, const struct refault_args *a
 		.quiet = args->quiet,
 		.faults_only = !live->source->want_accesses,
 		.files_only = filter->nr_files && !filter->nr_regions,
+		.some_regions = pfs_filter_has_regions(filter),
 		.wanted = wanted,
 		.ctx = (void *)filter,
 	};

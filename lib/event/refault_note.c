@@ -13,7 +13,7 @@
 
 const char *const pfs_refault_methods[PFS_REFAULT_NR_METHODS + 1] = {
 	[PFS_REFAULT_AUTO] = "auto", [PFS_REFAULT_PAGEOUT] = "pageout", [PFS_REFAULT_NUMA] = "numa",
-	[PFS_REFAULT_IDLE] = "idle", [PFS_REFAULT_HIDE] = "hide",
+	[PFS_REFAULT_IDLE] = "idle", [PFS_REFAULT_HIDE] = "hide",	[PFS_REFAULT_SOFT_DIRTY] = "soft-dirty",
 };
 
 const char *pfs_refault_what(enum pfs_refault_method method)
@@ -36,6 +36,11 @@ void pfs_refault_how(struct pfs_refault_how *how, const struct pfs_refault_sums 
 	how->nr_full = sums->nr_full;
 }
 
+static const char *shown(enum pfs_refault_method method)
+{
+	return method == PFS_REFAULT_SOFT_DIRTY ? "soft-dirty: writes only" : pfs_refault_methods[method];
+}
+
 void pfs_refault_how_text(char buf[PFS_REFAULT_HOW_MAX], const struct pfs_refault_how *how)
 {
 	char asked[32], mean[32], rest[256] = "";
@@ -52,12 +57,12 @@ void pfs_refault_how_text(char buf[PFS_REFAULT_HOW_MAX], const struct pfs_refaul
 			 "stayed in memory",
 			 how->nr_full, how->nr_cycles);
 	if (!how->interval_ns)
-		snprintf(buf, PFS_REFAULT_HOW_MAX, "at the kernel's own pace (%s)", pfs_refault_methods[how->method]);
+		snprintf(buf, PFS_REFAULT_HOW_MAX, "at the kernel's own pace (%s)", shown(how->method));
 	else if (how->mean_ns)
 		snprintf(buf, PFS_REFAULT_HOW_MAX, "every %s on average (%s; every %s was asked for%s)", mean,
-			 pfs_refault_methods[how->method], asked, rest);
+			 shown(how->method), asked, rest);
 	else
-		snprintf(buf, PFS_REFAULT_HOW_MAX, "every %s (%s%s)", asked, pfs_refault_methods[how->method], rest);
+		snprintf(buf, PFS_REFAULT_HOW_MAX, "every %s (%s%s)", asked, shown(how->method), rest);
 }
 
 void pfs_refault_sum(struct pfs_refault_sums *sums, const struct pfs_refault_tick *tick)
@@ -113,9 +118,12 @@ static void add_pages(struct lines *lines, enum pfs_refault_method method, const
 	const struct pfs_pageout *pages = &sums->pages;
 	bool idle = method == PFS_REFAULT_IDLE;
 
-	if (method == PFS_REFAULT_HIDE) {
-		add(lines, "  hidden      %" PRIu64 " pages that were accessible, in %" PRIu64 " cycle%s\n",
-		    pages->pages, sums->nr_cycles, sums->nr_cycles == 1 ? "" : "s");
+	if (method == PFS_REFAULT_HIDE || method == PFS_REFAULT_SOFT_DIRTY) {
+		add(lines,
+		    method == PFS_REFAULT_HIDE ? "  hidden      %" PRIu64 " pages that were accessible"
+					       : "  marked      %" PRIu64 " pages in memory as not written",
+		    pages->pages);
+		add(lines, ", in %" PRIu64 " cycle%s\n", sums->nr_cycles, sums->nr_cycles == 1 ? "" : "s");
 		return;
 	}
 	add(lines, "  looked at   %" PRIu64 " pages in memory, in %" PRIu64 " %s%s",

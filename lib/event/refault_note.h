@@ -10,10 +10,11 @@
 
 enum pfs_refault_method {
 	PFS_REFAULT_AUTO,
-	PFS_REFAULT_PAGEOUT, /* pages go to swap, or back to their files (pageout.h) */
-	PFS_REFAULT_NUMA,    /* the kernel's own hinting faults, at its own pace: nothing to be done here */
-	PFS_REFAULT_IDLE,    /* nothing faults: DAMON looks at accessed bits (idle.h) */
-	PFS_REFAULT_HIDE,    /* the source hides pages: the kernel's handler makes them accessible again */
+	PFS_REFAULT_PAGEOUT,	/* pages go to swap, or back to their files (pageout.h) */
+	PFS_REFAULT_NUMA,	/* the kernel's own hinting faults, at its own pace: nothing to be done here */
+	PFS_REFAULT_IDLE,	/* nothing faults: DAMON looks at accessed bits (idle.h) */
+	PFS_REFAULT_HIDE,	/* the source hides pages: the kernel's handler makes them accessible again */
+	PFS_REFAULT_SOFT_DIRTY, /* clear_refs: the next write to each page faults */
 	PFS_REFAULT_NR_METHODS,
 };
 

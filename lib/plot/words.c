@@ -198,9 +198,7 @@ static void put_notes(FILE *out, const struct pfs_plot *plot, uint32_t side)
 		return;
 	pfs_refault_how_text(again, &how);
 	fprintf(out, "%s%s %s%s\n", name, pfs_refault_what(how.method), again,
-		how.method == PFS_REFAULT_IDLE || how.method == PFS_REFAULT_HIDE
-			? ""
-			: ": resident pages are shown as if they had stayed");
+		how.method == PFS_REFAULT_PAGEOUT ? ": resident pages are shown as if they had stayed" : "");
 	if (!pfs_unobserved_find(&unobserved, part.model, filter, 0, false) && unobserved.pages)
 		fprintf(out,
 			"%snot observed: up to %" PRIu64 " of %" PRIu64 " pages in memory, which stayed there all the "

@@ -80,6 +80,15 @@ static bool has_damon(const char *root)
 	return has;
 }
 
+/* A new region is soft-dirty, as smaps tells. */
+static bool has_soft_dirty(const char *root)
+{
+	char text[4096];
+	const char *flags = read_of(root, "/proc/self/smaps", text, sizeof(text)) ? strstr(text, "VmFlags:") : NULL;
+
+	return flags && memmem(flags, strcspn(flags, "\n"), " sd", 3);
+}
+
 void pfs_refault_look(const char *root, struct pfs_refault_system *system)
 {
 	char on[16];
@@ -95,6 +104,7 @@ void pfs_refault_look(const char *root, struct pfs_refault_system *system)
 		.numa = numa,
 		.numa_on = numa_on,
 		.damon = has_damon(root),
+		.soft_dirty = has_soft_dirty(root),
 	};
 }
 
@@ -137,22 +147,29 @@ static const char *against_hide(const struct pfs_refault_config *config, const s
 	return config->why_not_hide ? config->why_not_hide : "only with --source=stap";
 }
 
+static const char *against_soft_dirty(const struct pfs_refault_config *config, const struct pfs_refault_system *system)
+{
+	if (!system->soft_dirty)
+		return "this kernel has no soft-dirty bits (CONFIG_MEM_SOFT_DIRTY)";
+	return config->some_regions ? "it is for all memory of a process: without --region" : NULL;
+}
+
 int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs_refault_system *system,
 		       enum pfs_refault_method *method, struct pfs_err *err)
 {
 	static const struct {
 		enum pfs_refault_method method;
 		const char *(*against)(const struct pfs_refault_config *, const struct pfs_refault_system *);
+		bool writes_only; /* nobody gets that who has not asked for it */
 	} all[] = {
-		{ PFS_REFAULT_HIDE, against_hide }, /* exact, the one that needs nothing else */
-		{ PFS_REFAULT_PAGEOUT, against_pageout },
-		{ PFS_REFAULT_NUMA, against_numa },
-		{ PFS_REFAULT_IDLE, against_idle },
+		{ PFS_REFAULT_HIDE, against_hide, false }, /* exact, the one that needs nothing else */
+		{ PFS_REFAULT_PAGEOUT, against_pageout, false }, { PFS_REFAULT_NUMA, against_numa, false },
+		{ PFS_REFAULT_IDLE, against_idle, false },	 { PFS_REFAULT_SOFT_DIRTY, against_soft_dirty, true },
 	};
-	const char *why[4] = { NULL };
+	const char *why[5] = { NULL };
 
-	for (int i = 0; i < 4; i++) {
-		if (config->method != PFS_REFAULT_AUTO && config->method != all[i].method)
+	for (int i = 0; i < 5; i++) {
+		if (config->method ? config->method != all[i].method : all[i].writes_only)
 			continue;
 		*method = all[i].method;
 		why[i] = all[i].against(config, system);

@@ -285,6 +285,29 @@ static int hide(const struct work *work, struct pfs_pageout *pages)
 	return ret;
 }
 
+/* The kernel takes the write permission of all pages: the next write to each is a fault. */
+static int mark_as_clean(const struct targets *targets, struct pfs_pageout *pages)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < targets->nr && !ret; i++) {
+		char path[64], text[128];
+		const char *at = text;
+		uint64_t size, resident;
+
+		snprintf(path, sizeof(path), "/proc/%d/statm", targets->at[i].pid);
+		if (pfs_read_file(path, text, sizeof(text)) > 0 && pfs_take_dec(&at, UINT64_MAX, &size) &&
+		    *at++ == ' ' && pfs_take_dec(&at, UINT64_MAX, &resident))
+			pages->pages += resident;
+		snprintf(path, sizeof(path), "/proc/%d/clear_refs", targets->at[i].pid);
+		ret = pfs_write_file(path, "4");
+		pages->nr_processes += !ret;
+		if (ret == -ENOENT || ret == -ESRCH) /* it has ended */
+			ret = 0;
+	}
+	return ret;
+}
+
 static int cycle(struct work *work, const struct targets *targets, struct pfs_pageout *pages)
 {
 	const struct pfs_pageout_want want = {
@@ -297,6 +320,8 @@ static int cycle(struct work *work, const struct targets *targets, struct pfs_pa
 
 	if (work->config.method == PFS_REFAULT_HIDE)
 		return hide(work, pages);
+	if (work->config.method == PFS_REFAULT_SOFT_DIRTY)
+		return mark_as_clean(targets, pages);
 	return work->idle ? watch(work, &want, targets, pages) : take_away(&want, targets, pages);
 }
 

@@ -3,7 +3,7 @@
  * Re-reference sampling: while a recording runs, the pages of its processes are made to fault again, or their accessed
  * bits are read, so that the recording shows later accesses as well as first ones. The methods are in pageout.h,
  * and in idle.h with damon.h; zram.h is the swap device of a recording. Hiding pages is the source's
- * (event/source.h).
+ * (event/source.h). soft-dirty is the kernel's own: clear_refs of each process.
  *
  * A helper that stays root (lib/os/helper.h) does it at each interval and reports each (event/refault_note.h). It reads
  * the traced threads where the kernel keeps them, in set_event_pid, so children are included. It ends, and with it the
@@ -30,6 +30,7 @@ struct pfs_refault_system {
 	bool numa;    /* the kernel has NUMA balancing ... */
 	bool numa_on; /* ... and it is switched on */
 	bool damon;   /* DAMON, by sysfs */
+	bool soft_dirty;
 };
 
 /* root: "" for this system, or a folder that stands for its /proc and /sys. */
@@ -44,6 +45,7 @@ struct pfs_refault_config {
 	const char *why_not_hide; /* ... for this reason; NULL: with this source */
 	bool faults_only;	  /* accesses could not be recorded */
 	bool files_only;	  /* only pages of files are wanted, which need no swap */
+	bool some_regions;	  /* wanted() is not true for all */
 	unsigned int quiet;	  /* of so many intervals the last two are left alone, to compare with; 0: none */
 	bool (*wanted)(void *ctx, const struct pfs_smap *region); /* called in the helper; NULL: all */
 	void *ctx;

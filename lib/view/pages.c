@@ -269,8 +269,7 @@ static struct circumstances circumstances(const struct listing *l, const struct 
 		.model = model,
 		.lost = missing.nr,
 		.unreported = pfs_model_polled(model),
-		.refaulted = pfs_model_refault(model, &how) && how.method != PFS_REFAULT_IDLE &&
-			     how.method != PFS_REFAULT_HIDE, /* these take none away */
+		.refaulted = pfs_model_refault(model, &how) && how.method == PFS_REFAULT_PAGEOUT,
 		.scanned = !known || events.scanned,
 		.swapped = !known || events.swapped,
 		.collapsed = !known || events.collapsed,

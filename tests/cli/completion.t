@@ -54,7 +54,7 @@ like " $(complete_words top -o x.dat -- sha256s)" ' sha256sum ' '... and command
 like " $(complete_words attach $$)" " $$ " 'processes'
 is "$(complete_words render --width '')" ' ' 'nothing where nothing is known'
 
-like "$(complete_words run --refault-by '')" 'auto hide idle numa pageout ' 'the words that the program names'
+like "$(complete_words run --refault-by '')" 'auto hide idle numa pageout soft-dirty ' 'the words that the program names'
 is "$(complete_words run --refault-by = a)" 'auto ' '... behind ='
 is "$(complete_words run -- '' | tr ' ' '\n' | grep -x sha256sum | uniq)" sha256sum 'commands right behind --'
 

@@ -207,7 +207,7 @@ sed '$i1.035000000 advise pid=100 tid=100 start=20000 end=22000 advice=pageout i
 is "$(pfscope pages --pid 100 "$T/freed"; sum)" \
 	'44 pages: 5 present, 29 absent, 10 unknown (device 4, fault-around 4, madv-pageout 1, race 1)' \
 	'paged out after it was freed: that takes no swap'
-for method in pageout idle hide; do
+for method in pageout idle hide numa soft-dirty; do
 	sed "2s/^/0.950000000 note key=\"refault\" value=\"method=$method interval=100000000\"\n/" "$T/quiet" >"$T/other"
 	pfscope pages --pid 100 "$T/other"
 	is "$(grep -c ' refaulted$' <<<"$out")" $([ $method = pageout ] && echo 6 || echo 0) "--refault-by $method"

@@ -127,11 +127,11 @@ refused 2 '--refault-by: ' 'run --refault-by smoke' run --refault 1s --refault-b
 for option in --zram=1G --refault-by=pageout --refault-quiet=3; do
 	refused 2 '--refault INTERVAL' "run $option alone" run $option -- true
 done
-for method in hide numa idle; do
+for method in hide numa idle soft-dirty; do
 	refused 2 '--zram: only with --refault-by=pageout' "run --zram --refault-by=$method" run --refault 1s --zram 1G --refault-by=$method -- true
 done
 for method in numa idle; do
-	refused 2 '--refault-quiet: only with --refault-by=hide or pageout' "run --refault-quiet --refault-by=$method" run --refault 1s --refault-quiet 3 \
+	refused 2 '--refault-quiet: only with --refault-by=hide, pageout or soft-dirty' "run --refault-quiet --refault-by=$method" run --refault 1s --refault-quiet 3 \
 		--refault-by=$method -- true
 done
 refused 2 '--refault: no process given .--source=stap needs PIDs' 'attach --source=stap --refault --user' attach --source=stap --refault 1s --user root

@@ -67,6 +67,13 @@ static void a_system_is_read(void **state)
 	assert_int_equal(look(SWAPS, "0,2-3,7\n", "2\n").nr_nodes, 4);
 	system = look(NULL, NULL, NULL);
 	assert_false(system.swap || system.numa || system.numa_on || system.damon);
+	assert_false(system.soft_dirty);
+	put("/proc/self/smaps",
+	    "1000-2000 r--p 00000000 00:00 0\nSize: 4 kB\nVmFlags: rd mr mw me \n3000-4000 rw-p sd\n");
+	assert_false(look(NULL, NULL, NULL).soft_dirty);
+	put("/proc/self/smaps", "1000-2000 r--p 00000000 00:00 0\nSize: 4 kB\nVmFlags: rd mr mw me sd \n");
+	assert_true(look(NULL, NULL, NULL).soft_dirty);
+	put("/proc/self/smaps", NULL);
 	put(PFS_DAMON_DIR "/nr_kdamonds", "0\n");
 	assert_false(look(NULL, NULL, NULL).damon);
 	put("/proc/kallsyms", "0000000000000000 t damon_pa_young\n"); /* of physical memory alone */
@@ -79,12 +86,18 @@ static void a_system_is_read(void **state)
 	assert_int_equal(system.nr_nodes, 0);
 }
 
-static const struct pfs_refault_system
-	bare = { .pageout = true, .nr_nodes = 1, .numa = true },
-	swapping = { .pageout = true, .swap = true, .nr_nodes = 1 },
-	balancing = { .pageout = true, .nr_nodes = 2, .numa = true, .numa_on = true },
-	old = { .swap = true, .nr_nodes = 1 }, looking = { .pageout = true, .nr_nodes = 1, .damon = true },
-	all = { .pageout = true, .swap = true, .nr_nodes = 2, .numa = true, .numa_on = true, .damon = true };
+static const struct pfs_refault_system bare = { .pageout = true, .nr_nodes = 1, .numa = true },
+				       swapping = { .pageout = true, .swap = true, .nr_nodes = 1 },
+				       balancing = { .pageout = true, .nr_nodes = 2, .numa = true, .numa_on = true },
+				       old = { .swap = true, .nr_nodes = 1 },
+				       looking = { .pageout = true, .nr_nodes = 1, .damon = true },
+				       all = { .pageout = true,
+					       .swap = true,
+					       .nr_nodes = 2,
+					       .numa = true,
+					       .numa_on = true,
+					       .damon = true,
+					       .soft_dirty = true };
 
 /* The method, or what it says against it. */
 static const char *chosen(struct pfs_refault_config config, const struct pfs_refault_system *system)
@@ -113,6 +126,7 @@ static void the_method_is_what_there_is(void **state)
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_AUTO), &looking), "idle");
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_AUTO), &all), "pageout");
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_IDLE), &all), "idle");
+	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_SOFT_DIRTY), &all), "soft-dirty");
 	assert_string_equal(chosen(WITH(.hide_file = "/sys/module/m/parameters/pfs_hide_now"), &all), "hide");
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_PAGEOUT, .hide_file = ""), &all), "pageout");
 }
@@ -132,6 +146,10 @@ static void what_is_missing_is_said(void **state)
 		"--refault by idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, CONFIG_DAMON_SYSFS)");
 	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_HIDE, .why_not_hide = "for a reason"), &all),
 			    "--refault by hide: for a reason");
+	assert_string_equal(chosen(WITH(.method = PFS_REFAULT_SOFT_DIRTY), &balancing),
+			    "--refault by soft-dirty: this kernel has no soft-dirty bits (CONFIG_MEM_SOFT_DIRTY)");
+	assert_non_null(strstr(chosen(WITH(.method = PFS_REFAULT_SOFT_DIRTY, .some_regions = true), &all), "--region"));
+	assert_null(strstr(chosen(WITH(.method = PFS_REFAULT_AUTO), &bare), "soft-dirty"));
 	why = chosen(WITH(.faults_only = true), &looking);
 	assert_non_null(strstr(why, "idle: accesses without a fault are recorded with --source=ftrace only"));
 	assert_string_equal(chosen(WITH(.faults_only = true), &balancing), "numa");
@@ -317,6 +335,8 @@ static void the_cost_in_words(void **state)
 	pfs_refault_cost_text(text, PFS_REFAULT_IDLE, &sums);
 	assert_string_equal(text, "  looked at   1020 pages in memory, in 1 look; 20 not watched (too many)\n"
 				  "  time spent  1.23 ms of 1 s; 3 intervals were skipped\n");
+	pfs_refault_cost_text(text, PFS_REFAULT_SOFT_DIRTY, &sums);
+	assert_non_null(strstr(text, "  marked      1000 pages in memory as not written, in 1 cycle\n"));
 	quiet.cycle = false;
 	quiet.faults = 3;
 	quiet.pages = (struct pfs_pageout){ 0 };
@@ -434,6 +454,7 @@ static int make_root(void **state)
 {
 	static const char *const dirs[] = {
 		"/proc",
+		"/proc/self",
 		"/proc/sys",
 		"/proc/sys/kernel",
 		"/sys",
