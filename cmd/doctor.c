@@ -370,28 +370,33 @@ static void look_at_stap(struct doctor *d)
 
 static void look_at_refault(struct doctor *d)
 {
+	static const struct {
+		enum pfs_refault_method method;
+		const char *row, *does;
+	} all[] = {
+		{ PFS_REFAULT_PAGEOUT, "process_madvise", "--refault by pageout" },
+		{ PFS_REFAULT_NUMA, "NUMA balancing", "--refault by numa" },
+		{ PFS_REFAULT_IDLE, "DAMON", "--refault by idle" },
+		{ PFS_REFAULT_SOFT_DIRTY, "soft-dirty", "--refault by soft-dirty, which sees writes" },
+	};
 	struct pfs_refault_config config = { .interval_ns = 1 };
 	struct pfs_refault_system system;
-	enum pfs_refault_method method;
 	struct pfs_err err = { "" };
-	int zram = pfs_zram_possible(&err), ret;
+	int zram = pfs_zram_possible(&err);
 
 	add_tried(d, "zram", zram, &err, "--zram: swap in memory for the recording");
 	pfs_refault_look("", &system);
 	config.zram_bytes = !zram;
-	config.method = PFS_REFAULT_PAGEOUT;
-	ret = pfs_refault_choose(&config, &system, &method, &err);
-	add_tried(d, "process_madvise", ret, &err, "--refault by pageout%s",
-		  system.swap ? "" : "; for anonymous memory with --zram, as there is no swap");
-	config.method = PFS_REFAULT_NUMA;
-	ret = pfs_refault_choose(&config, &system, &method, &err);
-	add_tried(d, "NUMA balancing", ret, &err, "--refault by numa");
-	config.method = PFS_REFAULT_IDLE;
-	ret = pfs_refault_choose(&config, &system, &method, &err);
-	add_tried(d, "DAMON", ret, &err, "--refault by idle");
-	config.method = PFS_REFAULT_SOFT_DIRTY;
-	ret = pfs_refault_choose(&config, &system, &method, &err);
-	add_tried(d, "soft-dirty", ret, &err, "--refault by soft-dirty, which sees writes");
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		bool no_swap = all[i].method == PFS_REFAULT_PAGEOUT && !system.swap;
+		enum pfs_refault_method method;
+		int ret;
+
+		config.method = all[i].method;
+		ret = pfs_refault_choose(&config, &system, &method, &err);
+		add_tried(d, all[i].row, ret, &err, "%s%s", all[i].does,
+			  no_swap ? "; for anonymous memory with --zram, as there is no swap" : "");
+	}
 }
 
 /* ---- all of them ---- */
