@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
 	  "Every INTERVAL (100ms, 1s) make the pages fault again, so that re-references are recorded; with --region only the pages of these regions",
 	  0 },
 	{ "refault-by", OPT_BY, "METHOD", 0,
-	  "Method: `hide' (SystemTap's module takes their permissions), `pageout' (to swap, or back to their files), `numa' (the kernel's own hinting faults), `idle' (sample accessed bits, without faults), `soft-dirty' (only writes), or the first but that which works (`auto', the default)",
+	  "Method: `hide' (SystemTap's module takes their permissions), `pageout' (to swap, or back to their files), `numa' (the kernel's own hinting faults), `idle' (sample accessed bits, without faults), `soft-dirty' (writes only), or the first of the others that works (`auto', the default)",
 	  0 },
 	{ "refault-quiet", OPT_QUIET, "N", 0,
 	  "Skip the last two of every N intervals, to measure the slowdown in the others (default 16; 0: skip none)",

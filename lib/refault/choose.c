@@ -160,7 +160,7 @@ int pfs_refault_choose(const struct pfs_refault_config *config, const struct pfs
 	static const struct {
 		enum pfs_refault_method method;
 		const char *(*against)(const struct pfs_refault_config *, const struct pfs_refault_system *);
-		bool writes_only; /* nobody gets that who has not asked for it */
+		bool writes_only; /* `auto' does not choose it */
 	} all[] = {
 		{ PFS_REFAULT_HIDE, against_hide, false }, /* exact, the one that needs nothing else */
 		{ PFS_REFAULT_PAGEOUT, against_pageout, false }, { PFS_REFAULT_NUMA, against_numa, false },

@@ -89,7 +89,7 @@ int pfs_archive_end(FILE *out, struct pfs_err *err)
 
 /* ---- reading ---- */
 
-/* Up to the first byte that is no digit. False: it is no number of files that exist. */
+/* Reads octal digits up to a NUL, a space or the end of the field. False: the field has no such number. */
 static bool read_octal(const char *digits, size_t max, uint64_t *nr)
 {
 	size_t i = 0;

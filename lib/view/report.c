@@ -512,7 +512,7 @@ static const struct pfs_column refault_columns[] = {
 	{ NULL, NULL, 0 },
 };
 
-/* Only these are known to be because of it, each. */
+/* Only hiding marks the faults that it causes: with other methods their number is unknown. */
 static void fill_refault(struct pfs_table *table, const struct pfs_refault_how *how,
 			 const struct pfs_refault_sums *sums, const struct pfs_counts *counts)
 {
