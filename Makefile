@@ -11,10 +11,10 @@
 # Debian's packages: for building, for the tests, for format and lint, for fuzzing (only clang has libFuzzer) and for
 # virtual machines. VM_KERNELS asks apt for the names of Debian's kernels, which change.
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
-	zlib1g-dev uthash-dev libiberty-dev libcairo2-dev libelf-dev libdw-dev libsqlite3-dev
+	zlib1g-dev uthash-dev libiberty-dev libcairo2-dev libelf-dev libdw-dev libdebuginfod-dev libsqlite3-dev
 TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
 	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap podman crun systemd zsh \
-	fish xz-utils libcap2-bin linux-perf g++ binutils libdw1
+	fish xz-utils libcap2-bin linux-perf g++ binutils libdw1 debuginfod libdebuginfod1
 LINT_DEPS  := clang-format clang-tidy shellcheck
 DEB_DEPS   := $(BUILD_DEPS) dpkg-dev debhelper fakeroot lintian blhc xz-utils debootstrap git
 FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
@@ -42,8 +42,8 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 PKGS      := libtracefs libtraceevent libzstd zlib
 TEST_PKGS := cmocka jansson libtracecmd
 # Headers only: these libraries are loaded when they are needed (lib/plot/surface.c, lib/symbol/libelf.c, lib/symbol/dwarf.c,
-# lib/unwind/cfi.c, lib/export/sqlite.c).
-HEADER_PKGS := cairo libelf libdw sqlite3
+# lib/symbol/debug_file.c, lib/unwind/cfi.c, lib/export/sqlite.c).
+HEADER_PKGS := cairo libelf libdw libdebuginfod sqlite3
 
 # Recursive, because `make deps`, `try` and `check` install packages after this line was read.
 each_pkg   = $(foreach p,$(2),$(shell pkg-config $(1) $p 2>/dev/null))

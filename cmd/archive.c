@@ -25,6 +25,7 @@ struct archive_args {
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "Write to FILE (default: the name of the recording with .symbols)", 1 },
+	DEBUGINFOD_OPTION,
 	{ 0 },
 };
 
@@ -119,5 +120,6 @@ int cmd_archive(int argc, char **argv)
 	struct archive_args args = { .pack.report = report };
 
 	args.pack.ctx = &args;
+	args.pack.files = &args.reading.symbols;
 	return reading_main(&args.reading, &argp, argc, argv, read_and_write);
 }

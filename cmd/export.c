@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
 	{ "to", OPT_TO, "FORMAT", 0,
 	  "For this viewer: `firefox', `perfetto', `pprof', `folded' (stacks, for flamegraph.pl), `speedscope', `sqlite', `chrome' (trace events) or `html' (a flame graph)",
 	  1 },
-	SYMBOLS_OPTION,
+	SYMBOLS_OPTIONS,
 	{ "output", 'o', "FILE", 0, "Write to FILE (default: standard output)", 1 },
 	{ 0 },
 };

@@ -18,7 +18,7 @@ enum { OPT_BY_FUNCTION = 0x600 };
 
 static const struct argp_option options[] = {
 	{ "by-function", OPT_BY_FUNCTION, NULL, 0, "Draw which functions touched which pages first, per region", 1 },
-	SYMBOLS_OPTION,
+	SYMBOLS_OPTIONS,
 	{ "output", 'o', "FILE", 0, "Draw into FILE", 1 },
 	{ 0 },
 };
@@ -33,8 +33,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 	if (key == ARGP_KEY_END && ((struct render_args *)args)->by_function && args->view.view)
 		argp_error(state, "--by-function and --%s: only one of them", args->view.view);
-	if (key == ARGP_KEY_END && args->symbols && !((struct render_args *)args)->by_function)
-		argp_error(state, "--symbols: only with --by-function");
+	if (key == ARGP_KEY_END && reading_symbols_option(args) && !((struct render_args *)args)->by_function)
+		argp_error(state, "%s: only with --by-function", reading_symbols_option(args));
 	if (key == 'o') {
 		args->view.output = arg;
 		return 0;
@@ -83,7 +83,7 @@ static int read_functions(struct reading_args *args, struct pipeline *p, struct 
 		pfs_code_want_pages(functions.code);
 		pipeline_observe(p, pfs_code_observer(functions.code));
 		render->code.recording = args->file;
-		render->code.symbols.files.archive = args->symbols;
+		render->code.symbols.files = args->symbols;
 		render->code.notes = args->notes;
 		args->view.drawing = &drawing;
 		ret = reading_draw(args, p, err);

@@ -23,10 +23,10 @@ static const struct argp_option options[] = {
 	  "Only these tables: `file', `process', `region', `thread', `class'; by the code that caused the faults `function', `line', `stack', `module', `instruction'",
 	  1 },
 	{ "inlines", OPTION_FLAG(struct report_args, code.symbols.inlines), NULL, 0,
-	  "Count for inlined functions, not for those that they are part of", 1 },
+	  "Count inlined functions by themselves", 1 },
 	{ "inverted", OPTION_FLAG(struct report_args, code.inverted), NULL, 0,
 	  "By stack: begin with the innermost function", 1 },
-	SYMBOLS_OPTION,
+	SYMBOLS_OPTIONS,
 	{ "top", OPT_TOP, "N", 0, "At most N lines of each table", 1 },
 	{ "wide", OPTION_FLAG(struct reading_args, view.wide), NULL, 0, "All columns, however wide", 1 },
 	FORMAT_OPTIONS,
@@ -66,8 +66,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->classify = args->view.by & PFS_REPORT_BY_CLASS;
 		if (!strcmp(args->view.view, "check") && args->view.filter.labels)
 			argp_error(state, "--check: compares faults of all classes: without --class");
-		if (args->symbols && !report->code.by)
-			argp_error(state, "--symbols: only with --by function, line, stack, module or instruction");
+		if (reading_symbols_option(args) && !report->code.by)
+			argp_error(state, "%s: only with --by function, line, stack, module or instruction",
+				   reading_symbols_option(args));
 		if (!strcmp(args->view.view, "check") &&
 		    (args->view.by || report->code.by || args->view.top || args->view.wide || args->view.format))
 			argp_error(
@@ -114,7 +115,7 @@ static int put_code(void *ctx, const struct pfs_model *model, const struct pfs_v
 	struct code_tables *tables = ctx;
 
 	tables->args->code.recording = tables->args->reading.file;
-	tables->args->code.symbols.files.archive = tables->args->reading.symbols;
+	tables->args->code.symbols.files = tables->args->reading.symbols;
 	tables->args->code.notes = tables->args->reading.notes;
 	return pfs_code_put(tables->code, &tables->args->code, model, view, json);
 }

@@ -239,6 +239,11 @@ static int check_symbols(const char *archive, struct pfs_err *err)
 	return ret < 0 ? ret : 0;
 }
 
+const char *reading_symbols_option(const struct reading_args *args)
+{
+	return args->symbols.archive ? "--symbols" : args->symbols.debuginfod ? "--debuginfod" : NULL;
+}
+
 static int read_first(struct reading_args *args, int (*fn)(struct reading_args *args, struct pfs_err *err), off_t start,
 		      struct pfs_err *err)
 {
@@ -253,13 +258,15 @@ static int read_first(struct reading_args *args, int (*fn)(struct reading_args *
 
 static int first_readings(struct reading_args *args, struct pfs_err *err)
 {
-	bool classes = args->classify || args->view.filter.labels;
+	bool classes = args->classify || args->view.filter.labels, names = reading_symbols_option(args);
 	off_t start = -1;
-	int ret = args->symbols ? check_symbols(args->symbols, err) : 0;
+	int ret = args->symbols.archive ? check_symbols(args->symbols.archive, err) : 0;
 
-	if (!ret && (args->symbols || classes))
+	if (!ret && args->symbols.debuginfod)
+		ret = pfs_debuginfod_load(err);
+	if (!ret && (names || classes))
 		ret = prepare_to_read_twice(args, &start, err);
-	if (!ret && args->symbols)
+	if (!ret && names)
 		ret = read_first(args, read_build_ids, start, err);
 	if (!ret && classes)
 		ret = read_first(args, read_classes, start, err);

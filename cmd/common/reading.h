@@ -8,6 +8,7 @@
 #include "classes/classes.h"
 #include "common/pipeline.h"
 #include "common/view_args.h"
+#include "symbol/debug_file.h"
 
 struct input_options {
 	bool salvage;  /* read what is readable of a damaged file */
@@ -29,13 +30,13 @@ struct reading_args {
 	const char *file; /* NULL: standard input, or at a terminal pfscope.dat or trace.dat */
 	struct input_options input;
 	struct view_args view;
-	enum pfs_export_form events; /* printed while reading */
-	bool strict;		     /* lost events are a failure */
-	const char *symbols;	     /* an archive of files with names; NULL: none */
-	struct pfs_model *notes;     /* then, the build-ids of the recording, which are at its end */
-	bool classify;		     /* the class of each fault is wanted, also without --class */
-	struct pfs_labels labels;    /* these, of a first reading, */
-	struct pfs_classes *classes; /* and their sums; NULL: there was no such reading */
+	enum pfs_export_form events;	/* printed while reading */
+	bool strict;			/* lost events are a failure */
+	struct pfs_debug_files symbols; /* where names are, beside the recorded files */
+	struct pfs_model *notes;	/* if that is elsewhere, the build-ids of the recording, which are at its end */
+	bool classify;			/* the class of each fault is wanted, also without --class */
+	struct pfs_labels labels;	/* these, of a first reading, */
+	struct pfs_classes *classes;	/* and their sums; NULL: there was no such reading */
 };
 
 /* Keys of options of such a command. */
@@ -49,12 +50,20 @@ enum { OPT_JSON = 0x400, OPT_CSV, OPT_TABLE_FORMAT };
 		"csv", OPT_CSV, NULL, 0, "The same as --format=csv", 1                                          \
 	}
 
-/* Of those that name code. */
-#define SYMBOLS_OPTION                                                           \
-	{                                                                        \
-		"symbols", OPTION_WORD(struct reading_args, symbols), "FILE", 0, \
-			"Names also from this archive of `pfscope archive'", 1   \
+#define DEBUGINFOD_OPTION                                                                    \
+	{                                                                                    \
+		"debuginfod", OPTION_FLAG(struct reading_args, symbols.debuginfod), NULL, 0, \
+			"Names also from the servers in DEBUGINFOD_URLS", 1                  \
 	}
+
+/* Of those that name code. */
+#define SYMBOLS_OPTIONS                                                           \
+	{ "symbols", OPTION_WORD(struct reading_args, symbols.archive),	  "FILE", \
+	  0,	     "Names also from this archive of `pfscope archive'", 1 },    \
+		DEBUGINFOD_OPTION
+
+/* The option of those that was given; NULL: none. */
+const char *reading_symbols_option(const struct reading_args *args);
 
 /*
  * The only child of such a command's argp: the file, --salvage, --strict and the filters. Its input is the

@@ -65,7 +65,7 @@ struct viewer_calls_private {
 int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model,
 		      const struct pfs_viewer_options *options)
 {
-	struct pfs_symbolizer_options symbols = { .lines = true, .inlines = true, .files.archive = options->symbols };
+	struct pfs_symbolizer_options symbols = { .lines = true, .inlines = true, .files = options->symbols };
 	struct viewer_call *root;
 
 	*calls = (struct viewer_calls){ .priv = calloc(1, sizeof(*calls->priv)) };

@@ -13,13 +13,14 @@
 #include "base/err.h"
 #include "model/filter.h"
 #include "model/model.h"
+#include "symbol/debug_file.h"
 
 #include <stdio.h>
 
 struct pfs_viewer_options {
 	const struct pfs_filter *filter; /* borrowed */
 	const char *recording;		 /* its file; NULL or "-": standard input; borrowed */
-	const char *symbols;		 /* an archive of files with names; NULL: none; borrowed */
+	struct pfs_debug_files symbols;	 /* where names are, beside the recorded files; borrowed */
 	const struct pfs_model *notes;	 /* with build-ids that are known before they are read; or NULL; borrowed */
 };
 

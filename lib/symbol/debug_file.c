@@ -7,6 +7,9 @@
 #include "symbol/archive.h"
 #include "symbol/build_id.h"
 
+#include <dlfcn.h>
+#include <elfutils/debuginfod.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -43,6 +46,39 @@ static int checked(int fd, const char *build_id)
 	return -1;
 }
 
+/* libdebuginfod, which keeps what it gets in the user's cache. */
+static struct {
+	debuginfod_client *client; /* NULL: not loaded */
+	typeof(debuginfod_find_debuginfo) *find_debuginfo;
+	typeof(debuginfod_find_executable) *find_executable;
+} server;
+
+int pfs_debuginfod_load(struct pfs_err *err)
+{
+	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
+	typeof(debuginfod_begin) *begin;
+	void *library;
+
+	if (!urls || !*urls)
+		return pfs_err_set(err, -EINVAL, "--debuginfod: no server is named in " DEBUGINFOD_URLS_ENV_VAR);
+	library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_NODELETE);
+	begin = library ? dlsym(library, "debuginfod_begin") : NULL;
+	server.find_debuginfo = library ? dlsym(library, "debuginfod_find_debuginfo") : NULL;
+	server.find_executable = library ? dlsym(library, "debuginfod_find_executable") : NULL;
+	if (!begin || !server.find_debuginfo || !server.find_executable)
+		return pfs_err_set(err, -ENOENT, "--debuginfod needs libdebuginfod (apt-get install libdebuginfod1)");
+	server.client = begin();
+	return server.client ? 0 : pfs_err_set(err, -ENOMEM, "--debuginfod: no memory");
+}
+
+static int open_served(const struct pfs_debug_files *files, const char *build_id,
+		       typeof(debuginfod_find_debuginfo) *find)
+{
+	if (!files || !files->debuginfod || !server.client || !*build_id)
+		return -1;
+	return checked(find(server.client, (const unsigned char *)build_id, 0, NULL), build_id);
+}
+
 static int open_archived(const struct pfs_debug_files *files, const char *build_id, const char *what)
 {
 	char path[PATH_MAX];
@@ -57,7 +93,9 @@ static int open_archived(const struct pfs_debug_files *files, const char *build_
 
 int pfs_debug_program_open(const struct pfs_debug_files *files, const char *build_id)
 {
-	return open_archived(files, build_id, "elf");
+	int fd = open_archived(files, build_id, "elf");
+
+	return fd >= 0 ? fd : open_served(files, build_id, server.find_executable);
 }
 
 int pfs_debug_file_by_id(const struct pfs_debug_files *files, const char *build_id)
@@ -113,4 +151,9 @@ int pfs_debug_file_by_link(const struct pfs_debug_files *files, const char *path
 			close(fd);
 	}
 	return -1;
+}
+
+int pfs_debug_file_served(const struct pfs_debug_files *files, const char *build_id)
+{
+	return open_served(files, build_id, server.find_debuginfo);
 }

@@ -89,7 +89,7 @@ int pfs_pack_write(struct pfs_pack *pack, const struct pfs_build_ids *ids, const
 
 	pack->nr_without_id = pfs_build_ids_nr(ids);
 	for (unsigned int i = 0; !ret && !no_memory && i < model->nr_notes; i++) {
-		struct pfs_elf_wanted wanted = { 0 };
+		struct pfs_elf_wanted wanted = { .files = pack->files };
 		struct pfs_fact fact;
 
 		if (!pfs_recorded_build_id(&model->notes[i], &fact, &wanted.dev) ||

@@ -14,9 +14,11 @@
 
 struct pfs_model;
 
+struct pfs_debug_files;
 struct pfs_pack {
-	unsigned int nr_files, nr_debug; /* in the archive */
-	unsigned int nr_without_id;	 /* files of which the recording has no build-id */
+	const struct pfs_debug_files *files; /* where debug files are looked for; NULL: the usual places */
+	unsigned int nr_files, nr_debug;     /* in the archive */
+	unsigned int nr_without_id;	     /* files of which the recording has no build-id */
 	uint64_t bytes;
 	/* "/usr/bin/x: another build-id now", for each file that is not packed */
 	void (*report)(void *ctx, const char *line);

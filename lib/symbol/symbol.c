@@ -246,6 +246,8 @@ static int read_debug_file(struct pfs_elf_symbols *symbols, struct reader *r, co
 	if (part->fd < 0)
 		part->fd = pfs_debug_file_by_link(wanted->files, wanted->path, r->link, r->crc);
 	if (part->fd < 0)
+		part->fd = pfs_debug_file_served(wanted->files, symbols->build_id.hex);
+	if (part->fd < 0)
 		return 0;
 	limit(part);
 	errno = 0;

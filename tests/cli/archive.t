@@ -5,7 +5,7 @@
 # others are there. tar is the witness of what is in it. A damaged archive costs names and one line.
 
 . "${0%/*}/../tap.sh"
-need_programs gcc nm objcopy perl readelf strip tar
+need_programs debuginfod gcc nm objcopy perl readelf strip tar
 cd "$T" || exit 1
 
 cat >program.c <<'END_OF_C'
@@ -179,4 +179,47 @@ is "$status" 2 'report --symbols without a table of code: wrong usage'
 pfscope render --symbols rec.ev.symbols rec.ev
 is "$status" 2 'render --symbols without --by-function: wrong usage'
 
+
+# ---- a debuginfod server ----
+
+mkdir served && cp bin/whole bin/apart bin/apart.debug served
+port=$((20000 + $$ % 20000))
+(cd served && exec debuginfod -F -d :memory: -p $port . >"$T/served.log" 2>&1) &
+server=$!
+at_exit eval 'kill $server 2>/dev/null; wait $server 2>/dev/null'
+
+# has BUILD_ID WHAT: the server's answer, by nothing of pfscope's.
+has()
+{
+	local answer
+
+	exec 3<>/dev/tcp/127.0.0.1/$port || return
+	printf 'GET /buildid/%s/%s HTTP/1.0\r\n\r\n' "$1" "$2" >&3
+	read -r answer <&3
+	exec 3>&-
+	[[ $answer == *' 200 '* ]]
+} 2>/dev/null
+for ((i = 0; i < 300; i++)); do
+	has "$(build_id bin/whole)" executable && has "$(build_id bin/apart)" executable && has "$(build_id bin/apart)" debuginfo && break
+	sleep 0.1
+done
+mv bin elsewhere
+export DEBUGINFOD_CACHE_PATH=$T/cache DEBUGINFOD_TIMEOUT=5
+unset DEBUGINFOD_URLS
+pfscope report --by function --debuginfod rec.ev
+is "$status|$out|$err" '1||pfscope: --debuginfod: no server is named in DEBUGINFOD_URLS' '--debuginfod without a server: one line'
+DEBUGINFOD_URLS=http://127.0.0.1:$port views >after 2>err
+is "$(cat err)|$(grep -c -e program.c -e leaf after)" '|0' 'a server that nobody asks for is not asked'
+DEBUGINFOD_URLS=http://127.0.0.1:$port views --debuginfod >after 2>err
+is "$(cat err)" '' 'report, render, export --debuginfod: no complaint'
+same after before '... and the functions, lines and stacks of the machine of the recording'
+DEBUGINFOD_URLS=http://127.0.0.1:$port pfscope archive --debuginfod -o fetched rec.ev
+is "$status|$(cmp fetched rec.ev.symbols)" '0|' 'archive --debuginfod packs the same files'
+kill $server
+wait $server 2>/dev/null
+DEBUGINFOD_CACHE_PATH=$T/empty DEBUGINFOD_URLS=http://127.0.0.1:$port views --debuginfod >after 2>err
+is "$(cat err)|$(grep -c -e program.c -e leaf after)" '|0' 'a server that does not answer gives no names'
+pfscope report --debuginfod rec.ev
+is "$status|$(head -n 1 <<<"$err")" '2|pfscope report: --debuginfod: only with --by function, line, stack, module or instruction' \
+	'--debuginfod without code'
 done_testing
