@@ -12,9 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct pfs_debug_files;
 struct pfs_model;
 
-struct pfs_debug_files;
 struct pfs_pack {
 	const struct pfs_debug_files *files; /* where debug files are looked for; NULL: the usual places */
 	unsigned int nr_files, nr_debug;     /* in the archive */

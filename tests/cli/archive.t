@@ -5,7 +5,7 @@
 # others are there. tar is the witness of what is in it. A damaged archive costs names and one line.
 
 . "${0%/*}/../tap.sh"
-need_programs debuginfod gcc nm objcopy perl readelf strip tar
+need_programs gcc nm objcopy perl readelf strip tar
 cd "$T" || exit 1
 
 cat >program.c <<'END_OF_C'
@@ -182,27 +182,32 @@ is "$status" 2 'render --symbols without --by-function: wrong usage'
 
 # ---- a debuginfod server ----
 
-mkdir served && cp bin/whole bin/apart bin/apart.debug served
-port=$((20000 + $$ % 20000))
-(cd served && exec debuginfod -F -d :memory: -p $port . >"$T/served.log" 2>&1) &
+# What debuginfod answers, in so far as it is asked here: a file by its build-id. It prints its port.
+cat >server.pl <<'END_OF_PERL'
+use IO::Socket;
+my $listen = IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 9) or die;
+$| = 1;
+print $listen->sockport, "\n";
+while (my $client = $listen->accept) {
+	my ($id, $what) = (<$client> // "") =~ m{^GET /buildid/([0-9a-f]+)/(executable|debuginfo) } or next;
+	while ((<$client> // "\r\n") ne "\r\n") { }
+	my $body = "";
+	if (open(my $file, "<:raw", "served/$id.$what")) {
+		local $/;
+		$body = <$file>;
+	}
+	print $client "HTTP/1.1 ", $body eq "" ? "404 Not Found" : "200 OK",
+		"\r\nContent-Length: ", length $body, "\r\nConnection: close\r\n\r\n", $body;
+}
+END_OF_PERL
+mkdir served
+cp bin/whole "served/$(build_id bin/whole).executable"
+cp bin/apart "served/$(build_id bin/apart).executable"
+cp bin/apart.debug "served/$(build_id bin/apart).debuginfo"
+exec 3< <(exec perl server.pl)
 server=$!
-at_exit eval 'kill $server 2>/dev/null; wait $server 2>/dev/null'
-
-# has BUILD_ID WHAT: the server's answer, by nothing of pfscope's.
-has()
-{
-	local answer
-
-	exec 3<>/dev/tcp/127.0.0.1/$port || return
-	printf 'GET /buildid/%s/%s HTTP/1.0\r\n\r\n' "$1" "$2" >&3
-	read -r answer <&3
-	exec 3>&-
-	[[ $answer == *' 200 '* ]]
-} 2>/dev/null
-for ((i = 0; i < 300; i++)); do
-	has "$(build_id bin/whole)" executable && has "$(build_id bin/apart)" executable && has "$(build_id bin/apart)" debuginfo && break
-	sleep 0.1
-done
+at_exit eval 'kill $server 2>/dev/null'
+read -r port <&3
 mv bin elsewhere
 export DEBUGINFOD_CACHE_PATH=$T/cache DEBUGINFOD_TIMEOUT=5
 unset DEBUGINFOD_URLS
@@ -215,8 +220,12 @@ is "$(cat err)" '' 'report, render, export --debuginfod: no complaint'
 same after before '... and the functions, lines and stacks of the machine of the recording'
 DEBUGINFOD_URLS=http://127.0.0.1:$port pfscope archive --debuginfod -o fetched rec.ev
 is "$status|$(cmp fetched rec.ev.symbols)" '0|' 'archive --debuginfod packs the same files'
+for file in served/*; do
+	cp elsewhere/replaced "$file"
+done
+DEBUGINFOD_CACHE_PATH=$T/other DEBUGINFOD_URLS=http://127.0.0.1:$port views --debuginfod >after 2>err
+is "$(cat err)|$(grep -c -e program.c -e leaf after)" '|0' 'files of other build-ids give no names'
 kill $server
-wait $server 2>/dev/null
 DEBUGINFOD_CACHE_PATH=$T/empty DEBUGINFOD_URLS=http://127.0.0.1:$port views --debuginfod >after 2>err
 is "$(cat err)|$(grep -c -e program.c -e leaf after)" '|0' 'a server that does not answer gives no names'
 pfscope report --debuginfod rec.ev
