@@ -42,14 +42,14 @@ static const char *const forms[] = { "lines", "json", "csv" }; /* enum pfs_expor
 
 /* The words of --stack. */
 static const struct stack_how {
-	const char *word;
+	const char *word, *option;
 	enum pfs_stack_how how;
 	enum pfs_source_can needs; /* of the source */
 	const char *why_not;	   /* or NULL */
 } stack_hows[] = {
-	{ "fp", PFS_STACK_FP, PFS_CAN_FP, NULL },
-	{ "dwarf", PFS_STACK_DWARF, PFS_CAN_DWARF, NULL },
-	{ "lbr", PFS_STACK_NONE, 0,
+	{ "fp", "--stack=fp", PFS_STACK_FP, PFS_CAN_FP, NULL },
+	{ "dwarf", "--stack=dwarf", PFS_STACK_DWARF, PFS_CAN_DWARF, NULL },
+	{ "lbr", "--stack=lbr", PFS_STACK_NONE, 0,
 	  "the CPU's branch records come with samples of its own counters only, not with page faults" },
 };
 
@@ -72,24 +72,19 @@ static void set_stack(struct recording_args *args, const char *word, struct argp
 	args->config.stack = args->stack->how;
 }
 
-void recording_choose_stack(struct recording_args *args, const char *program)
+/* There is something to be done that only the first source does. */
+static bool needs_root(const struct recording_args *args)
 {
-	bool can_dwarf = args->sources.source->can & PFS_CAN_DWARF, few;
-	unsigned int with, of;
+	return args->config.count || args->config.all_of_user || args->refault.interval_ns;
+}
 
-	if (!args->stack_chosen)
-		return;
-	with = pfs_program_frames(program, &of);
-	few = !of || pfs_frames_are_few(with, of); /* of a script that is not known */
-	if (few && can_dwarf) {
-		args->stack = stack_how_of("dwarf");
-		args->config.stack = args->stack->how;
-	}
-	if (!of)
-		message("--stack=%s: whether %s has frame pointers is not known", args->stack->word, program);
-	else
-		message("--stack=%s: %u of %u functions of %s have frame pointers%s", args->stack->word, with, of,
-			program, few && !can_dwarf ? ": its stacks end early; with --source=perf they do not" : "");
+/* To one that records such stacks, if the present one does not, and nothing else is against it. False: no change. */
+static bool change_source(struct recording_args *args, const struct stack_how *how)
+{
+	struct pfs_err err;
+
+	return !needs_root(args) && !args->by_trait && source_args_change(&args->sources, how->needs, how->option) &&
+	       !source_args_check(&args->sources, &args->config.options, &err);
 }
 
 /* Completes args->config, and refuses what the source cannot do. */
@@ -97,10 +92,12 @@ static int check(struct recording_args *args, struct pfs_err *err)
 {
 	const struct pfs_filter *filter = &args->view.filter;
 	struct pfs_source_config *config = &args->config;
-	bool needs_root = config->count || config->all_of_user || args->refault.interval_ns;
-	const struct pfs_source *source = source_args_choose(&args->sources, needs_root);
-	int ret = source_args_check(&args->sources, &config->options, err);
+	const struct pfs_source *source = source_args_choose(&args->sources, needs_root(args));
+	int ret;
 
+	if (args->stack && change_source(args, args->stack))
+		source = args->sources.source;
+	ret = source_args_check(&args->sources, &config->options, err);
 	if (ret)
 		return ret;
 	if (config->count && !(source->can & PFS_CAN_COUNT))
@@ -123,6 +120,39 @@ static int check(struct recording_args *args, struct pfs_err *err)
 	config->may_hide = refault_may_hide(&args->refault);
 	config->to_file = args->file;
 	return source->check(config, err);
+}
+
+/* False, and nothing is changed: no source can do it; or this one cannot, and why tells the reason. */
+static bool take_dwarf(struct recording_args *args, struct pfs_err *why)
+{
+	struct recording_args before = *args;
+
+	args->stack = stack_how_of("dwarf");
+	args->config.stack = args->stack->how;
+	if ((args->sources.source->can & PFS_CAN_DWARF || change_source(args, args->stack)) &&
+	    !args->sources.source->check(&args->config, why))
+		return true;
+	*args = before;
+	return false;
+}
+
+/* --stack without HOW, which is `fp' so far. */
+void recording_choose_stack(struct recording_args *args, const char *program)
+{
+	struct pfs_err why = { "with --source=perf they do not" };
+	unsigned int with, of;
+	bool few;
+
+	if (!args->stack_chosen)
+		return;
+	with = pfs_program_frames(program, &of);
+	few = !of || pfs_frames_are_few(with, of); /* of a script that is not known */
+	few = few && !take_dwarf(args, &why);
+	if (!of)
+		message("--stack=%s: whether %s has frame pointers is not known", args->stack->word, program);
+	else
+		message("--stack=%s: %u of %u functions of %s have frame pointers%s%s", args->stack->word, with, of,
+			program, few ? ": its stacks end early; " : "", few ? why.msg : "");
 }
 
 /* `-o -- COMMAND' has no name. */

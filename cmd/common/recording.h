@@ -23,6 +23,7 @@ enum { NR_SOURCES = 3 };
 struct source_args {
 	const struct pfs_source *source; /* the chosen one; NULL before source_args_choose() */
 	bool chosen;			 /* by pfscope, not by --source */
+	const char *chosen_for;		 /* an option that needs it; NULL: it is what can record here */
 	struct source_options {
 		const struct pfs_source *source;
 		void *options;	   /* of source->options_size */
@@ -37,6 +38,12 @@ int source_args_init(struct source_args *args);
 
 /* The source of --source, else one that is chosen; needs_root: something that only the first one does. */
 const struct pfs_source *source_args_choose(struct source_args *args, bool needs_root);
+
+/*
+ * Changes to the first source that can do this, if pfscope has chosen the present one, which cannot; option: what needs it, borrowed.
+ * False: no change, also if that source cannot record here.
+ */
+bool source_args_change(struct source_args *args, enum pfs_source_can can, const char *option);
 
 /* Prints what the chosen source does not see, if pfscope chose it in place of the first one. */
 void source_args_report(const struct source_args *args);

@@ -58,7 +58,7 @@ enum { OPT_SOURCE = 1 };
 
 static const struct argp_option options[] = {
 	{ "source", OPT_SOURCE, "SOURCE", 0,
-	  "Record through `ftrace', SystemTap (`stap') or `perf' events; `auto' (the default): ftrace, or perf without root",
+	  "Record through `ftrace', SystemTap (`stap') or `perf' events; `auto' (the default): ftrace; perf without root, or for --stack=dwarf",
 	  0 },
 	{ 0 },
 };
@@ -126,14 +126,28 @@ const struct pfs_source *source_args_choose(struct source_args *args, bool needs
 	return args->source;
 }
 
+bool source_args_change(struct source_args *args, enum pfs_source_can can, const char *option)
+{
+	struct pfs_err err;
+
+	for (int i = 0; args->chosen && !(args->source->can & can) && i < NR_SOURCES; i++)
+		if (sources[i]->can & can && !source_check_place(sources[i], &err) && !sources[i]->usable(&err)) {
+			args->source = sources[i];
+			args->chosen_for = option;
+			return true;
+		}
+	return false;
+}
+
 void source_args_report(const struct source_args *args)
 {
 	struct pfs_err why;
 
 	if (args->chosen && args->source != sources[0] &&
-	    (source_check_place(sources[0], &why) || sources[0]->usable(&why)))
-		message("recording through perf events, without %saccesses and removals of regions (%s)",
-			pfs_perf_may_record(true, NULL) ? "faults in kernel mode, " : "", why.msg);
+	    (args->chosen_for || source_check_place(sources[0], &why) || sources[0]->usable(&why)))
+		message("recording through perf events, without %saccesses and removals of regions (%s%s)",
+			pfs_perf_may_record(true, NULL) ? "faults in kernel mode, " : "",
+			args->chosen_for ? "for " : "", args->chosen_for ? args->chosen_for : why.msg);
 }
 
 int source_args_check(const struct source_args *args, const void **own, struct pfs_err *err)

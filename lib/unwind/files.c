@@ -153,6 +153,11 @@ struct pfs_unwind_files {
 	struct answer answer;
 };
 
+int pfs_unwind_check(struct pfs_err *err)
+{
+	return pfs_cfi_load(err);
+}
+
 struct pfs_unwind_files *pfs_unwind_files_new(struct pfs_err *err)
 {
 	struct pfs_unwind_files *files = calloc(1, sizeof(*files));

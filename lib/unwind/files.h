@@ -16,6 +16,9 @@
 struct pfs_unwind_files;
 struct pfs_unwind_file;
 
+/* 0, or -errno with err set: there is no libdw here. */
+int pfs_unwind_check(struct pfs_err *err);
+
 /* Starts the helper. NULL with errno and err set. */
 struct pfs_unwind_files *pfs_unwind_files_new(struct pfs_err *err);
 void pfs_unwind_files_free(struct pfs_unwind_files *files);

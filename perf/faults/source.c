@@ -11,6 +11,7 @@
 #include "event/notes.h"
 #include "os/limits.h"
 #include "os/process.h"
+#include "unwind/unwind.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -52,7 +53,7 @@ static int set_option(void *options, int key, const char *arg, struct pfs_err *e
 
 static int check(const struct pfs_source_config *config, struct pfs_err *err)
 {
-	return 0;
+	return config->stack == PFS_STACK_DWARF ? pfs_unwind_check(err) : 0;
 }
 
 static int usable(struct pfs_err *err)

@@ -81,6 +81,22 @@ is "$?|$(<err)" '0|pfscope: --stack=dwarf: whether ./script has frame pointers i
 "$PFSCOPE" run --source=ftrace --stack=dwarf -- true 2>err
 like "$?|$(head -n 1 err)" '^[12]\|pfscope[^:]*: --stack=dwarf: only with --source=perf' 'ftrace: refused in one line'
 
+for how in '' =dwarf; do
+	"$PFSCOPE" run --stack$how --no-bars -o plain -- "$WORK/unwound" >said 2>err
+	is "$?|$(tail -n 1 err)" '0|pfscope: recording through perf events, without accesses and removals of regions (for --stack=dwarf)' \
+		"--stack$how without a source: perf, which one line says"
+	"$PFSCOPE" events plain >events
+	chains_are '... and the chains are right' events said
+done
+"$PFSCOPE" run --stack --count --no-bars -- true 2>err
+like "$?|$(<err)" '^0\|pfscope: --stack=fp: .*: its stacks end early; with --source=perf they do not$' \
+	'an option that perf has not keeps the source'
+libdw=$(ldconfig -p | awk '$1 == "libdw.so.1" { print $NF; exit }')
+unshare -m sh -c 'mount --bind /dev/null "$1" && exec "$2" run --stack --no-bars -- "$3" >said 2>err' - \
+	"$(readlink -f "$libdw")" "$PFSCOPE" "$WORK/unwound"
+like "$?|$(<err)" '^0\|pfscope: --stack=fp: .*: its stacks end early; unwinding stacks needs libdw \(apt-get install libdw1\)$' \
+	'without libdw: by frame pointers, and why'
+
 # ---- the helper ----
 
 # A first recording of what the helper does for `true`, and then one in which it is killed in the middle.

@@ -107,7 +107,7 @@ is "$?" 0 'each fault is counted once' || diag "$(<check)"
 like "$("$PFSCOPE" events rec | grep ' frames .*read_zero')" 'frames="(clear_user\w*\+0x[0-9a-f]+;)?read_zero\+0x[0-9a-f]+;.*entry_SYSCALL_64[^;]*;0x' \
 	'of a fault in kernel mode: the kernel, from the instruction on, then the program'
 # Most programs have no frame pointers: nearly each walk over their stacks faults.
-"$PFSCOPE" run --stack --no-bars -o plain -- sh -c 'ls -lR /etc >/dev/null 2>&1; perl -e "print 1" >/dev/null'
+"$PFSCOPE" run --stack=fp --no-bars -o plain -- sh -c 'ls -lR /etc >/dev/null 2>&1; perl -e "print 1" >/dev/null'
 "$PFSCOPE" report --check plain >check
 is "$? $(tail -n 1 check)" '0 every fault is accounted for' 'programs without frame pointers: each fault is counted once' ||
 	diag "$(<check)"
@@ -227,7 +227,7 @@ like "$(<err)" '^pfscope: --stack=fp: ([0-9]+) of [0-9]+ functions of ./chains h
 	'without a word: how, and that the program has frame pointers'
 cp "$(command -v sh)" plainly
 if [ "$(objdump -d --no-show-raw-insn plainly | grep -c 'mov *%rsp,%rbp')" -lt 20 ]; then
-	"$PFSCOPE" run --stack --no-bars -- ./plainly -c : 2>err
+	"$PFSCOPE" run --source=ftrace --stack --no-bars -- ./plainly -c : 2>err
 	like "$(<err)" '^pfscope: --stack=fp: [0-9]+ of [0-9]+ functions of ./plainly have frame pointers: its stacks end early; with --source=perf they do not$' \
 		'... or has none'
 fi
