@@ -20,12 +20,14 @@ static const struct argp_option options[] = {
 	{ "check", OPT_CHECK, NULL, 0,
 	  "Compare with the kernel's own counts and explain each difference (recordings of `run')", 1 },
 	{ "by", OPT_BY, "LIST", 0,
-	  "Only these tables: `file', `process', `region', `thread', `class'; by the code that caused the faults `function', `line', `stack', `module', `instruction'",
+	  "Only these tables: `file', `process', `region', `thread', `class'; of code `function', `line', `stack', `module', `instruction'",
 	  1 },
 	{ "inlines", OPTION_FLAG(struct report_args, code.symbols.inlines), NULL, 0,
 	  "Count inlined functions by themselves", 1 },
 	{ "inverted", OPTION_FLAG(struct report_args, code.inverted), NULL, 0,
 	  "By stack: begin with the innermost function", 1 },
+	{ "module", OPTION_WORD(struct report_args, code.module), "GLOB", 0, "Faults count for functions of this file",
+	  1 },
 	SYMBOLS_OPTIONS,
 	{ "top", OPT_TOP, "N", 0, "At most N lines of each table", 1 },
 	{ "wide", OPTION_FLAG(struct reading_args, view.wide), NULL, 0, "All columns, however wide", 1 },
@@ -63,6 +65,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--inverted: only with --by stack");
 		if (report->code.symbols.inlines && !report->code.by)
 			argp_error(state, "--inlines: only with --by function, line, stack or instruction");
+		if (report->code.module && !(report->code.by & ~(1U << PFS_CODE_STACK)))
+			argp_error(state, "--module: only with --by function, line, module or instruction");
 		args->classify = args->view.by & PFS_REPORT_BY_CLASS;
 		if (!strcmp(args->view.view, "check") && args->view.filter.labels)
 			argp_error(state, "--check: compares faults of all classes: without --class");
@@ -97,7 +101,7 @@ static const struct argp argp = READING_ARGP(
 	"  pfscope report --by file,region --top 10 py.dat\n"
 	"  pfscope report --by class py.dat  what the kernel had to do\n"
 	"  pfscope report --class copy --by region py.dat\n"
-	"  pfscope report --by function,line py.dat\n"
+	"  pfscope report --by function,line --module 'python*' py.dat\n"
 	"  pfscope report --by stack --inverted py.dat\n"
 	"  pfscope report --check py.dat     compare with the kernel's own counts\n"
 	"\n"

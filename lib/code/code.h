@@ -24,8 +24,10 @@ enum pfs_code_table {
 extern const char *const pfs_code_tables[PFS_NR_CODE_TABLES];
 
 struct pfs_code_options {
-	unsigned int by;       /* bits: 1 << enum pfs_code_table */
-	bool inverted;	       /* stacks begin with the innermost function */
+	unsigned int by; /* bits: 1 << enum pfs_code_table */
+	bool inverted;	 /* stacks begin with the innermost function */
+	const char
+		*module; /* a glob: each fault counts for the innermost frame in such a file; NULL: for the innermost */
 	const char *recording; /* its file; NULL or "-": standard input */
 	struct pfs_symbolizer_options symbols;
 	const struct pfs_model *notes; /* with more build-ids; or NULL */

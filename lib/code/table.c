@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables by function, source line, module and instruction. Each fault is in one row: that of its innermost frame. `total`
- * also counts the faults of what a function called.
+ * The tables by function, source line, module and instruction. Each fault is in one row: that of its innermost frame (in the
+ * modules that are wanted). `total` also counts the faults of what a function called.
  */
 #include "code/code_priv.h"
 
 #include "base/array.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -109,9 +110,20 @@ static int add_place(struct pfs_code_view *view, struct rows *rows, const struct
 	return 0;
 }
 
+/* Of a fault without a frame in the module that is wanted. */
+static const struct pfs_place elsewhere = { .func = "(elsewhere)", .source = "(elsewhere)", .module = "" };
+
+static bool is_wanted(const char *module, const struct pfs_place *place)
+{
+	return !module || !fnmatch(module, pfs_code_module_text(place), 0) ||
+	       (place->path && !fnmatch(module, place->path, 0));
+}
+
 static int add_origin(struct pfs_code_view *view, struct rows *rows, const struct pfs_code_origin *origin)
 {
 	struct pfs_code_frames stack = pfs_code_frames(view->code, origin);
+	const char *module = view->how->module;
+	bool self = true;
 	int err = 0;
 
 	if (!stack.nr)
@@ -123,9 +135,12 @@ static int add_origin(struct pfs_code_view *view, struct rows *rows, const struc
 		if (!places)
 			return -ENOMEM;
 		for (uint32_t k = 0; !err && k < nr; k++)
-			err = add_place(view, rows, origin, &stack.frames[i], &places[k], !i && !k);
+			if (is_wanted(module, &places[k])) {
+				err = add_place(view, rows, origin, &stack.frames[i], &places[k], self);
+				self = false;
+			}
 	}
-	return err;
+	return self && !err ? add_place(view, rows, origin, &stack.frames[0], &elsewhere, true) : err;
 }
 
 static int compare(const void *a, const void *b)
@@ -238,7 +253,8 @@ static void put_words(struct pfs_table *table, const struct pfs_code_view *view,
 		if (text && row->key.line)
 			snprintf(buf, sizeof(buf), "%.4096s:%" PRIu64, row->key.what, row->key.line);
 		else if (text)
-			snprintf(buf, sizeof(buf), "%s %s", row->key.what, row->key.module);
+			snprintf(buf, sizeof(buf), "%s%s%s", row->key.what, *row->key.module ? " " : "",
+				 row->key.module);
 		pfs_table_word(table, text ? buf : row->key.what);
 		break;
 	case PFS_CODE_MODULE:

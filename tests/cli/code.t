@@ -55,12 +55,16 @@ perl -e '
 			100 + int(rand 50), $k < 4 ? " stack=" . ($k + 1) : $k == 4 ? " stack=9" : "";
 		my $self = $k == 6 ? "(no file)" : $funcs[0];
 		$self{$self}++;
+		my @own = $k == 6 ? "(elsewhere)" : grep { defined $at{$_} } @funcs;
+		$own{$own[0]}++;
+		$with{$_}++ for @own;
 		$new{$self} += !$seen{$page}++;
 		$total{$_}++ for keys %{{map { $_ => 1 } @funcs}};
 		my @names = $k == 6 ? ("[anon]") : (@funcs, $k == 4 ? "..." : ());
 		$folded{join ";", reverse @names}++;
 	}
 	open my $f, ">", "expect.function"; printf $f "%d,%d,%d,%s\n", $self{$_} // 0, $total{$_}, $new{$_} // 0, $_ for sort keys %total;
+	open $f, ">", "expect.own"; printf $f "%d,%d,%s\n", $own{$_} // 0, $with{$_}, $_ for sort keys %with;
 	open $f, ">", "expect.stack"; printf $f "%d,%s\n", $folded{$_}, $_ for sort keys %folded;
 ' "$T/program" "$(nm program | awk '$3 == "leaf"')" "$(nm program | awk '$3 == "twig"')" \
 	"$(nm program | awk '$3 == "branch"')" "$(nm program | awk '$3 == "main"')" >events
@@ -98,6 +102,22 @@ is "$(csv instruction function instruction | grep -c '^leaf,program+0x')" 2 'by 
 is "$(csv module module | sort)" "[anon]
 [kernel]
 program" 'by module'
+
+# ---- only the functions of one file ----
+more=(--module 'prog?am')
+csv function faults total function >got
+is "$(cat got)" "$(sort expect.own)" '--module: each fault is counted for the innermost function of it'
+for table in function line module instruction; do
+	is "$(csv "$table" faults | awk '{ n += $1 } END { print n }')" 3000 "--module by $table: the sum is the number of faults"
+done
+is "$(csv line source line | grep -v '/program.c,')" '(elsewhere),' '... by line: its lines, and all that is elsewhere'
+more=(--module nothing)
+is "$(csv function faults function)" '3000,(elsewhere)' '--module of a file that is not there: all is elsewhere'
+more=()
+"$PFSCOPE" report --by function,line --module program events >out
+is "$(grep -c 'elsewhere) *$' out)|$(awk 'length > 80' out)" '2|' '--module: the text'
+is "$("$PFSCOPE" report --module x --by stack events 2>&1 >/dev/null | head -1)" \
+	'pfscope report: --module: only with --by function, line, module or instruction' '--module without rows of functions'
 
 # ---- text ----
 "$PFSCOPE" report --by function --top 2 events >out
