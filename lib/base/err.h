@@ -3,7 +3,7 @@
  * What every room shares; nothing here knows of events.
  *
  *     err.h, units.h, number.h, nearest.h, escape.h, table.h, json.h, put.h, term.h    messages and text
- *     array.h, hash.h, match.h, intern.h, bytes.h, perms.h, clock.h                    data
+ *     array.h, nested.h, hash.h, match.h, intern.h, bytes.h, perms.h, clock.h          data
  *     write_all.h, atomic_file.h                                                       files
  *
  * Here: the message that goes with an -errno up to cmd/, which alone prints.

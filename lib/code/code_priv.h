@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "code/code.h"
+#include "jit/jit.h"
 #include "model/model.h"
 
 struct pfs_code_counts {
@@ -23,11 +24,13 @@ struct pfs_code_origin {
 		uint64_t name;	/* of the frame, a pointer */
 		uint64_t at;	/* offset in the file, or address */
 		uint64_t dev, ino;
-		int64_t pid; /* of memory without a file */
+		int64_t pid;	/* of memory without a file */
+		uint64_t epoch; /* of such memory: what JIT compilers have made there may change */
 	} key;
 	UT_hash_handle hh;
 	struct pfs_code_counts counts;
 	struct pfs_frame frame; /* where there is no stack */
+	uint64_t ts_ns;		/* of the first fault */
 };
 
 /* The last fault of a thread: what a later `major` is about. */
@@ -53,6 +56,7 @@ struct pfs_code {
 	size_t nr_pages, max_pages;
 	struct pfs_code_thread *threads;
 	struct pfs_stacks *stacks;
+	struct pfs_jit *jit;
 	struct pfs_code_origin *origins, *last;
 };
 
@@ -61,6 +65,7 @@ struct pfs_code_frames {
 	const struct pfs_frame *frames;
 	uint32_t nr;
 	bool cut;
+	uint64_t ts_ns; /* when they were there */
 };
 struct pfs_code_frames pfs_code_frames(const struct pfs_code *code, const struct pfs_code_origin *origin);
 

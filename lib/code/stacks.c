@@ -88,7 +88,8 @@ static int name_frames(struct pfs_code_view *view, struct names *names, const st
 		return add_name(names, pfs_code_func_text(&view->strings, &pfs_code_no_frames));
 	for (uint32_t i = 0; !err && i < stack.nr; i++) {
 		uint32_t nr;
-		const struct pfs_place *places = pfs_symbolizer_frame(view->symbolizer, &stack.frames[i], &nr);
+		const struct pfs_place *places =
+			pfs_symbolizer_frame(view->symbolizer, &stack.frames[i], stack.ts_ns, &nr);
 
 		for (uint32_t k = 0; places && !err && k < nr; k++)
 			err = add_name(names, name_of(view, &places[k]));

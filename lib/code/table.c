@@ -130,7 +130,8 @@ static int add_origin(struct pfs_code_view *view, struct rows *rows, const struc
 		return add_place(view, rows, origin, &origin->frame, &pfs_code_no_frames, true);
 	for (uint32_t i = 0; !err && i < stack.nr; i++) {
 		uint32_t nr;
-		const struct pfs_place *places = pfs_symbolizer_frame(view->symbolizer, &stack.frames[i], &nr);
+		const struct pfs_place *places =
+			pfs_symbolizer_frame(view->symbolizer, &stack.frames[i], stack.ts_ns, &nr);
 
 		if (!places)
 			return -ENOMEM;

@@ -21,15 +21,15 @@ struct pfs_code *pfs_code_new(const struct pfs_filter *filter)
 {
 	struct pfs_code *code = calloc(1, sizeof(*code));
 
-	if (code) {
-		code->filter = filter;
-		code->stacks = pfs_stacks_new();
-	}
-	if (code && !code->stacks) {
-		free(code);
+	if (!code)
 		return NULL;
-	}
-	return code;
+	code->filter = filter;
+	code->stacks = pfs_stacks_new();
+	code->jit = pfs_jit_new();
+	if (code->stacks && code->jit)
+		return code;
+	pfs_code_free(code);
+	return NULL;
 }
 
 void pfs_code_free(struct pfs_code *code)
@@ -40,6 +40,7 @@ void pfs_code_free(struct pfs_code *code)
 	PFS_HASH_FREE(code->threads);
 	free(code->pages);
 	pfs_stacks_free(code->stacks);
+	pfs_jit_free(code->jit);
 	free(code);
 }
 
@@ -62,31 +63,45 @@ static bool is_shown(const struct pfs_code *code, const struct pfs_outcome *o)
 	return o->space && o->thread && !o->space->launcher && pfs_filter_outcome(code->filter, o);
 }
 
+static bool is_memory(const struct pfs_code *code, uint64_t stack, const struct pfs_frame *frame)
+{
+	const struct pfs_stack *known = stack ? pfs_stacks_find(code->stacks, stack) : NULL;
+
+	return stack ? known && known->memory : pfs_frame_is_memory(frame);
+}
+
 /* NULL: no memory. */
-static struct pfs_code_origin *origin_of(struct pfs_code *code, const struct pfs_outcome *o, uint64_t stack,
-					 uint64_t ip, unsigned int mode)
+static struct pfs_code_origin *origin_of(struct pfs_code *code, const struct pfs_outcome *o, uint64_t ts_ns,
+					 uint64_t stack, uint64_t ip, unsigned int mode)
 {
 	const struct pfs_proc *proc = o->thread->proc;
 	struct pfs_code_key key = { .stack = stack };
 	struct pfs_code_origin *origin;
 	struct pfs_frame frame = { 0 };
+	uint64_t epoch;
 
 	if (!stack) {
 		bool file;
 
 		frame = pfs_frame_of_fault(o->space, ip, mode, proc->pid_known ? proc->pid : 0);
-		file = pfs_is_file(frame.dev, frame.ino);
+		file = pfs_is_file(frame.dev, frame.ino) && !pfs_frame_is_memory(&frame);
 		key = (struct pfs_code_key){ .name = (uintptr_t)frame.name,
 					     .at = file ? frame.off : ip,
 					     .dev = frame.dev,
 					     .ino = frame.ino,
 					     .pid = file ? 0 : frame.pid };
 	}
+	if (pfs_jit_epoch(code->jit, proc->pid, ts_ns, &epoch))
+		return NULL;
+	if (epoch && is_memory(code, stack, &frame))
+		key.epoch = epoch;
 	if (code->last && !memcmp(&code->last->key, &key, sizeof(key)))
 		return code->last;
 	origin = PFS_HASH_GET(code->origins, key, key);
-	if (origin && !origin->counts.faults)
+	if (origin && !origin->counts.faults) {
 		origin->frame = frame;
+		origin->ts_ns = ts_ns;
+	}
 	return code->last = origin;
 }
 
@@ -166,8 +181,8 @@ static int take_fault(struct pfs_code *code, const struct pfs_event *ev, const s
 	bool major = pfs_has(ev, PFS_F_CLASS) && ev->class == PFS_MAJOR_CLASS;
 	unsigned int mode = pfs_has(ev, PFS_F_MODE) ? ev->mode : 0;
 	uint64_t latency_ns = pfs_has(ev, PFS_F_LATENCY) ? ev->latency_ns : 0;
-	struct pfs_code_origin *origin =
-		origin_of(code, o, pfs_has(ev, PFS_F_STACK) ? ev->stack : 0, pfs_has(ev, PFS_F_IP) ? ev->ip : 0, mode);
+	struct pfs_code_origin *origin = origin_of(code, o, ev->ts_ns, pfs_has(ev, PFS_F_STACK) ? ev->stack : 0,
+						   pfs_has(ev, PFS_F_IP) ? ev->ip : 0, mode);
 
 	if (!origin)
 		return -ENOMEM;
@@ -189,6 +204,8 @@ static int take_event(void *ctx, const struct pfs_event *ev, const struct pfs_ou
 
 	if (ev->kind == PFS_FRAMES)
 		return pfs_stacks_event(code->stacks, ev, o);
+	if (ev->kind != PFS_FAULT && pfs_jit_event(code->jit, ev, o->thread ? o->thread->proc->pid : 0))
+		return -ENOMEM;
 	if ((ev->kind != PFS_FAULT && ev->kind != PFS_MAJOR) || !is_shown(code, o))
 		return 0;
 	if (ev->kind == PFS_FAULT)
@@ -207,7 +224,7 @@ static int take_faults(void *ctx, const struct pfs_fault_run *run, const struct 
 	for (uint32_t i = 0; i < run->nr; i++) {
 		bool first = is_first(o, run->addr[i], run->ts_ns[i]);
 
-		origin = origin_of(code, o, 0, run->ip[i], run->mode);
+		origin = origin_of(code, o, run->ts_ns[i], 0, run->ip[i], run->mode);
 		if (!origin || (first && keep_page(code, origin, o, run->addr[i])))
 			return -ENOMEM;
 		count(&origin->counts, run->access, run->mode, first, 1);
@@ -239,6 +256,7 @@ struct pfs_code_frames pfs_code_frames(const struct pfs_code *code, const struct
 	uint32_t skipped = stack ? handler_frames(stack) : 0;
 
 	if (!stack)
-		return (struct pfs_code_frames){ &origin->frame, origin->key.stack ? 0 : 1, false };
-	return (struct pfs_code_frames){ stack->frames + skipped, stack->nr_frames - skipped, stack->cut };
+		return (struct pfs_code_frames){ &origin->frame, origin->key.stack ? 0 : 1, false, origin->ts_ns };
+	return (struct pfs_code_frames){ stack->frames + skipped, stack->nr_frames - skipped, stack->cut,
+					 origin->ts_ns };
 }

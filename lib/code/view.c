@@ -17,6 +17,8 @@ int pfs_code_view_begin(struct pfs_code_view *view, const struct pfs_model *mode
 		pfs_code_add(&view->total, &origin->counts);
 		view->stacks |= origin->key.stack != 0;
 	}
+	pfs_jit_refresh(view->code->jit);
+	symbols.jit = view->code->jit;
 	view->symbolizer = pfs_symbolizer_new(&symbols);
 	if (!view->symbolizer)
 		return -ENOMEM;

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/escape.h"
 #include "base/hash.h"
+#include "jit/jit.h"
 #include "symbol/symbolizer.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ struct frame_slot {
 		uint64_t addr, off, ino;
 		const char *func, *name;
 		uint32_t dev, call;
-		uint64_t pid; /* where the symbols may be its own: not in a file */
+		uint64_t pid, epoch; /* where the symbols may be its own: not in a file */
 	} key;
 	UT_hash_handle hh;
 	uint32_t nr;
@@ -58,6 +59,7 @@ struct viewer_calls_private {
 	struct call_slot *calls;
 	struct text_slot *texts;
 	struct pfs_symbolizer *symbolizer;
+	struct pfs_jit *jit;
 	const struct pfs_model *model;
 	unsigned int nr_notes; /* of the model, that the symbolizer knows */
 };
@@ -76,8 +78,9 @@ int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model,
 	calls->priv->model = model;
 	/* How long it took is not known yet: perf maps must be as new as its end. */
 	pfs_symbolizer_of_recording(&symbols, options->recording, 0);
+	calls->priv->jit = symbols.jit = pfs_jit_new();
 	calls->priv->symbolizer = pfs_symbolizer_new(&symbols);
-	if (!calls->priv->symbolizer)
+	if (!calls->priv->symbolizer || !symbols.jit)
 		return -ENOMEM;
 	return options->notes ? pfs_symbolizer_notes(calls->priv->symbolizer, options->notes) : 0;
 }
@@ -90,11 +93,22 @@ void viewer_calls_fini(struct viewer_calls *calls)
 		PFS_HASH_FREE(calls->priv->calls);
 		PFS_HASH_FREE(calls->priv->texts);
 		pfs_symbolizer_free(calls->priv->symbolizer);
+		pfs_jit_free(calls->priv->jit);
 	}
 	free(calls->priv);
 	free(calls->places);
 	free(calls->calls);
 	pfs_intern_free(calls->strings);
+}
+
+int viewer_calls_event(struct viewer_calls *calls, const struct pfs_event *ev, int32_t pid)
+{
+	return pfs_jit_event(calls->priv->jit, ev, pid);
+}
+
+int viewer_calls_epoch(struct viewer_calls *calls, int32_t pid, uint64_t ts_ns, uint64_t *epoch)
+{
+	return pfs_jit_epoch(calls->priv->jit, pid, ts_ns, epoch);
 }
 
 /* Nearly all strings need no escape. */
@@ -225,11 +239,11 @@ static int learn_notes(struct viewer_calls_private *priv)
 	return pfs_symbolizer_notes(priv->symbolizer, priv->model);
 }
 
-static struct frame_slot *frame_new(struct viewer_calls *calls, const struct pfs_frame *frame)
+static struct frame_slot *frame_new(struct viewer_calls *calls, const struct pfs_frame *frame, uint64_t ts_ns)
 {
 	uint32_t nr = 0;
 	const struct pfs_place *places =
-		learn_notes(calls->priv) ? NULL : pfs_symbolizer_frame(calls->priv->symbolizer, frame, &nr);
+		learn_notes(calls->priv) ? NULL : pfs_symbolizer_frame(calls->priv->symbolizer, frame, ts_ns, &nr);
 	struct frame_slot *slot = places ? calloc(1, sizeof(*slot) + nr * sizeof(slot->places[0])) : NULL;
 	int err = slot ? 0 : -ENOMEM;
 
@@ -244,21 +258,24 @@ static struct frame_slot *frame_new(struct viewer_calls *calls, const struct pfs
 }
 
 /* NULL: no memory. */
-static const struct frame_slot *frame_find(struct viewer_calls *calls, const struct pfs_frame *frame)
+static const struct frame_slot *frame_find(struct viewer_calls *calls, const struct pfs_frame *frame, uint64_t ts_ns)
 {
 	struct frame_key key = {
-		frame->addr, frame->off, frame->ino, frame->func, frame->name, frame->dev, frame->call, frame->pid,
+		frame->addr, frame->off, frame->ino, frame->func, frame->name, frame->dev, frame->call, frame->pid, 0,
 	};
 	struct frame_slot *slot;
 
-	if (pfs_is_file(frame->dev, frame->ino)) {
+	if (pfs_frame_is_memory(frame)) {
+		if (pfs_jit_epoch(calls->priv->jit, frame->pid, ts_ns, &key.epoch))
+			return NULL;
+	} else if (!is_kernel(frame)) {
 		key.addr = 0; /* the same wherever it is mapped */
 		key.pid = 0;
 	}
 	HASH_FIND(hh, calls->priv->frames, &key, sizeof(key), slot);
 	if (slot)
 		return slot;
-	slot = frame_new(calls, frame);
+	slot = frame_new(calls, frame, ts_ns);
 	if (!slot)
 		return NULL;
 	slot->key = key;
@@ -269,11 +286,12 @@ static const struct frame_slot *frame_find(struct viewer_calls *calls, const str
 	return NULL;
 }
 
-int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint32_t *call)
+int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns,
+		      uint32_t *call)
 {
 	*call = 0;
 	while (nr--) {
-		const struct frame_slot *slot = frame_find(calls, &frames[nr]);
+		const struct frame_slot *slot = frame_find(calls, &frames[nr], ts_ns);
 		int err = slot ? 0 : -ENOMEM;
 
 		for (uint32_t i = slot ? slot->nr : 0; !err && i--;)

@@ -56,8 +56,13 @@ static inline const char *viewer_file(const struct viewer_place *place)
 /* The first place in the same file + 1, of each place; 0: its file is not known. 0 or -ENOMEM. */
 int viewer_calls_files(const struct viewer_calls *calls, uint32_t *first);
 
-/* The path of these frames, the innermost first. 0 or -ENOMEM. */
-int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint32_t *call);
+/* Receives each event but faults: what JIT compilers make known; and pfs_jit_epoch(). 0 or -ENOMEM. */
+int viewer_calls_event(struct viewer_calls *calls, const struct pfs_event *ev, int32_t pid);
+int viewer_calls_epoch(struct viewer_calls *calls, int32_t pid, uint64_t ts_ns, uint64_t *epoch);
+
+/* The path of these frames at that time, the innermost first. 0 or -ENOMEM. */
+int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns,
+		      uint32_t *call);
 
 /* The path of one frame that is no instruction: "[populated]". 0 or -ENOMEM. */
 int viewer_calls_named(struct viewer_calls *calls, const char *name, uint32_t *call);

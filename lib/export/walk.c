@@ -319,38 +319,48 @@ static int look_at(struct viewer_walk *walk, struct pfs_space *space, const stru
 }
 
 /* The path of the fault's own instruction. 0 or -ENOMEM. */
-static int own_call(struct viewer_walk *walk, struct pfs_space *space, uint64_t ip, unsigned int mode, int32_t pid,
+static int own_call(struct viewer_walk *walk, struct pfs_space *space, const struct viewer_fault *f, int32_t pid,
 		    uint32_t *call)
 {
+	uint64_t ip = f->ip, epoch;
+	unsigned int mode = f->mode;
 	struct pfs_frame frame;
 	typeof(walk->recent[0]) *recent = &walk->recent[(ip ^ ip >> 12 ^ (uintptr_t)space >> 6) % IP_CACHE];
-	int err;
+	int err = viewer_calls_epoch(&walk->viewer->calls, pid, f->ts_ns, &epoch);
 
-	if (recent->space != space || recent->ip != ip || recent->layout != walk->layout || recent->mode != mode) {
+	if (err)
+		return err;
+	if (recent->space != space || recent->ip != ip || recent->layout != walk->layout || recent->mode != mode ||
+	    recent->epoch != epoch) {
 		frame = pfs_frame_of_fault(space, ip, mode, pid);
-		err = viewer_calls_find(&walk->viewer->calls, &frame, 1, &recent->call);
+		err = viewer_calls_find(&walk->viewer->calls, &frame, 1, f->ts_ns, &recent->call);
 		if (err)
 			return err;
 		recent->space = space;
 		recent->ip = ip;
 		recent->layout = walk->layout;
 		recent->mode = mode;
+		recent->epoch = epoch;
 	}
 	*call = recent->call;
 	return 0;
 }
 
 /* False: the stack is not known. */
-static bool stack_call(struct viewer_walk *walk, uint64_t nr, uint32_t *call, int *err)
+static bool stack_call(struct viewer_walk *walk, const struct pfs_event *ev, int32_t pid, uint32_t *call, int *err)
 {
-	struct number_slot *slot = slot_of(&walk->paths, nr, 0);
 	const struct pfs_stack *stack;
+	struct number_slot *slot = NULL;
+	uint64_t epoch;
 
-	*err = slot ? 0 : -ENOMEM;
+	*err = viewer_calls_epoch(&walk->viewer->calls, pid, ev->ts_ns, &epoch);
+	if (!*err && !(slot = slot_of(&walk->paths, ev->stack, epoch)))
+		*err = -ENOMEM;
 	if (slot && !slot->nr) {
-		stack = pfs_stacks_find(walk->stacks, nr);
+		stack = pfs_stacks_find(walk->stacks, ev->stack);
 		if (stack && stack->nr_frames)
-			*err = viewer_calls_find(&walk->viewer->calls, stack->frames, stack->nr_frames, &slot->nr);
+			*err = viewer_calls_find(&walk->viewer->calls, stack->frames, stack->nr_frames, ev->ts_ns,
+						 &slot->nr);
 	}
 	*call = slot ? slot->nr : 0;
 	return *call != 0;
@@ -426,14 +436,15 @@ static int take_fault(struct viewer_walk *walk, const struct pfs_event *ev, cons
 		.latency_ns = pfs_has(ev, PFS_F_LATENCY) ? ev->latency_ns : 0,
 	};
 	bool has_ip = pfs_has(ev, PFS_F_IP);
+	int32_t pid = outcome->thread->proc->pid;
 	int ret = thread ? look_at(walk, outcome->space, outcome->region, ev->addr) : -ENOMEM;
 
 	if (ret || leave_out(walk, thread, outcome))
 		return ret;
 	f.thread = thread->nr - 1;
 	f.ip = has_ip ? ev->ip : 0;
-	if (!(pfs_has(ev, PFS_F_STACK) && stack_call(walk, ev->stack, &f.call, &ret)) && !ret && has_ip)
-		ret = own_call(walk, outcome->space, ev->ip, f.mode, outcome->thread->proc->pid, &f.call);
+	if (!(pfs_has(ev, PFS_F_STACK) && stack_call(walk, ev, pid, &f.call, &ret)) && !ret && has_ip)
+		ret = own_call(walk, outcome->space, &f, pid, &f.call);
 	else if (!ret && !f.call)
 		ret = viewer_calls_named(&walk->viewer->calls, "(unknown instruction)", &f.call);
 	return ret ? ret : add_fault(walk, &f, thread, outcome);
@@ -465,7 +476,7 @@ int viewer_walk_faults(void *ctx, const struct pfs_fault_run *run, const struct 
 		ret = look_at(walk, outcome->space, outcome->region, f.addr);
 		if (ret || leave_out(walk, thread, outcome))
 			continue;
-		ret = own_call(walk, outcome->space, f.ip, f.mode, outcome->thread->proc->pid, &f.call);
+		ret = own_call(walk, outcome->space, &f, outcome->thread->proc->pid, &f.call);
 		if (!ret)
 			ret = add_fault(walk, &f, thread, outcome);
 	}
@@ -618,8 +629,11 @@ static int change_pages(struct viewer_walk *walk, const struct pfs_event *ev, co
 int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
 	struct viewer_walk *walk = ctx;
+	int32_t pid = outcome->thread ? outcome->thread->proc->pid : 0;
 	int ret = pfs_stacks_event(walk->stacks, ev, outcome);
 
+	if (!ret && ev->kind != PFS_FAULT)
+		ret = viewer_calls_event(&walk->viewer->calls, ev, pid);
 	walk->layout += !pfs_kind_is(ev, PFS_KIND_FILTERED);
 	if (ret || !outcome->thread)
 		return ret;

@@ -48,7 +48,7 @@ struct viewer_walk {
 	struct number_slot *space_slot;
 	struct {
 		const struct pfs_space *space;
-		uint64_t ip, layout;
+		uint64_t ip, layout, epoch;
 		unsigned int mode;
 		uint32_t call;
 	} recent[IP_CACHE];

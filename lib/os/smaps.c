@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 FILE *pfs_smaps_open(pid_t pid)
@@ -109,4 +111,32 @@ int pfs_smaps_read(FILE *smaps, pfs_smap_fn fn, void *ctx)
 	free(line);
 	free(header);
 	return ret;
+}
+
+static int is_same_file(void *ctx, const struct pfs_smap *region)
+{
+	const struct pfs_smap *mapped = ctx;
+
+	return region->start == mapped->start && region->dev == mapped->dev && region->ino == mapped->ino;
+}
+
+bool pfs_is_mapped_file(int fd, const struct stat *st, uint32_t dev, uint64_t ino)
+{
+	struct pfs_smap mapped = { .dev = dev, .ino = ino };
+	FILE *maps;
+	void *at;
+	bool same;
+
+	if ((major(st->st_dev) << 20 | minor(st->st_dev)) == dev && st->st_ino == ino)
+		return true;
+	at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
+		return false;
+	mapped.start = (uintptr_t)at;
+	maps = fopen("/proc/self/maps", "re");
+	same = maps && pfs_smaps_read(maps, is_same_file, &mapped) == 1;
+	if (maps)
+		fclose(maps);
+	munmap(at, 1);
+	return same;
 }

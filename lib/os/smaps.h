@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct pfs_smap {
@@ -34,5 +35,11 @@ bool pfs_smap_line(struct pfs_smap *region, char *line);
  * cannot be read (-ESRCH: the process has ended).
  */
 int pfs_smaps_read(FILE *smaps, pfs_smap_fn fn, void *ctx);
+
+/*
+ * Is the open file, of which that is the status, the one that mappings report with this device (major << 20 | minor) and inode?
+ * The kernel may report another identity for mappings, and so in recordings, than stat() does: on overlayfs, btrfs.
+ */
+bool pfs_is_mapped_file(int fd, const struct stat *st, uint32_t dev, uint64_t ino);
 
 #endif

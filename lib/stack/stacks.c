@@ -56,6 +56,13 @@ static void place(struct pfs_space *space, struct pfs_frame *frame)
 	}
 }
 
+bool pfs_frame_is_memory(const struct pfs_frame *frame)
+{
+	bool file = frame->name && pfs_is_file(frame->dev, frame->ino) && strncmp(frame->name, "/memfd:", 7);
+
+	return !frame->func && !(frame->addr >> 63) && !file;
+}
+
 struct pfs_frame pfs_frame_of_fault(struct pfs_space *space, uint64_t ip, enum pfs_mode mode, int32_t pid)
 {
 	struct pfs_frame frame = { .addr = ip, .pid = pid };
@@ -100,6 +107,7 @@ static int parse(struct pfs_stacks *stacks, struct pfs_space *space, char *text,
 		frame->call = stack->nr_frames++ > 0;
 		frame->pid = stack->pid;
 		err = parse_frame(stacks, space, word, frame);
+		stack->memory |= pfs_frame_is_memory(frame);
 	}
 	return err;
 }

@@ -19,6 +19,9 @@ struct pfs_frame {
 	bool call;   /* addr is where a call returns: what called is the instruction before it */
 };
 
+/* In user mode and in no file that has a name: what is there may be a JIT compiler's, and change while the layout does not. */
+bool pfs_frame_is_memory(const struct pfs_frame *frame);
+
 /*
  * The frame of a fault's own instruction, as the layout of its process is now: what is known of a fault without a stack. Its
  * name lives as long as the model.
@@ -29,6 +32,7 @@ struct pfs_stack {
 	uint64_t nr;
 	int32_t pid; /* of its process; 0: unknown */
 	bool cut;    /* more frames were not recorded */
+	bool memory; /* some frame does: pfs_frame_is_memory() */
 	uint32_t nr_frames;
 	struct pfs_frame frames[]; /* the innermost first; their strings are those of the stacks */
 };

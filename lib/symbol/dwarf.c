@@ -5,7 +5,7 @@
 #include "symbol/dwarf.h"
 
 #include "base/array.h"
-#include "symbol/nested.h"
+#include "base/nested.h"
 
 #include <dlfcn.h>
 #include <dwarf.h>

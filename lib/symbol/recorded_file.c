@@ -10,42 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
-
-static int is_same_file(void *ctx, const struct pfs_smap *region)
-{
-	const struct pfs_smap *mapped = ctx;
-
-	return region->start == mapped->start && region->dev == mapped->dev && region->ino == mapped->ino;
-}
-
-/* The kernel may report another identity for a mapping, and so in recordings, than stat() does: on overlayfs, btrfs. */
-static bool is_recorded(int fd, const struct stat *st, uint32_t dev, uint64_t ino)
-{
-	struct pfs_smap mapped = { .dev = dev, .ino = ino };
-	FILE *maps;
-	void *at;
-	bool same;
-
-	if ((major(st->st_dev) << 20 | minor(st->st_dev)) == dev && st->st_ino == ino)
-		return true;
-	at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (at == MAP_FAILED)
-		return false;
-	mapped.start = (uintptr_t)at;
-	maps = fopen("/proc/self/maps", "re");
-	same = maps && pfs_smaps_read(maps, is_same_file, &mapped) == 1;
-	if (maps)
-		fclose(maps);
-	munmap(at, 1);
-	return same;
-}
 
 static int open_regular(const char *path, struct stat *st, enum pfs_elf_symbols_state *state)
 {
@@ -72,7 +40,7 @@ static enum pfs_elf_symbols_state judge(int fd, const struct stat *st, const str
 {
 	if (wanted->build_id)
 		return strcmp(wanted->build_id, id->hex) ? PFS_ELF_OTHER_BUILD : PFS_ELF_READ;
-	if (!is_recorded(fd, st, wanted->dev, wanted->ino))
+	if (!pfs_is_mapped_file(fd, st, wanted->dev, wanted->ino))
 		return PFS_ELF_OTHER_FILE;
 	return wanted->until.tv_sec && pfs_timespec_order(st->st_ctim, wanted->until) > 0 ? PFS_ELF_CHANGED
 											  : PFS_ELF_READ;

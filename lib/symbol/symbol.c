@@ -9,7 +9,7 @@
 #include "base/write_all.h"
 #include "symbol/libelf.h"
 #include "symbol/minidebug.h"
-#include "symbol/nested.h"
+#include "base/nested.h"
 #include "symbol/recorded_file.h"
 
 #include <errno.h>

@@ -11,7 +11,8 @@
 #include "symbol/demangle.h"
 #include "symbol/dwarf.h"
 #include "symbol/guard.h"
-#include "symbol/perf_map.h"
+#include "jit/jit.h"
+#include "jit/perf_map.h"
 #include "symbol/symbol.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ struct module {
 struct site_key {
 	const struct module *module; /* NULL: the kernel */
 	uint64_t at;		     /* offset in the file; address; in the kernel the name, interned */
-	uint64_t pid;		     /* of memory */
+	uint64_t pid, epoch;	     /* of memory */
 	uint64_t call;
 };
 
@@ -174,7 +175,26 @@ static int kernel_place(struct pfs_symbolizer *s, struct pfs_place *place, const
 
 /* ---- what JIT compilers made ---- */
 
-static int jit_place(struct pfs_symbolizer *s, struct pfs_place *place, const struct pfs_frame *frame)
+/* 0 or -ENOMEM. */
+static int dump_place(struct pfs_symbolizer *s, struct pfs_place *place, const struct pfs_frame *frame, uint64_t ts_ns)
+{
+	struct pfs_jit_place found = { 0 };
+	int err =
+		s->options.jit ? pfs_jit_find(s->options.jit, frame->pid, frame->addr - frame->call, ts_ns, &found) : 0;
+
+	if (err || !found.func)
+		return err;
+	place->behind = found.behind + frame->call;
+	place->why = NULL;
+	place->func = demangled(s, found.func);
+	if (found.source && (s->options.lines || s->options.inlines)) {
+		place->source = pfs_intern(&s->strings, found.source);
+		place->line = found.line;
+	}
+	return place->func && (!found.source || !place->line || place->source) ? 0 : -ENOMEM;
+}
+
+static int map_place(struct pfs_symbolizer *s, struct pfs_place *place, const struct pfs_frame *frame)
 {
 	struct process *process = frame->pid > 0 ? PFS_HASH_GET(s->processes, key, frame->pid) : NULL;
 	const char *name;
@@ -373,13 +393,15 @@ static int file_place(struct pfs_symbolizer *s, struct module *module, struct si
 }
 
 static int memory_place(struct pfs_symbolizer *s, struct pfs_place *place, const struct module *module,
-			const struct pfs_frame *frame)
+			const struct pfs_frame *frame, uint64_t ts_ns)
 {
 	const char *name = module->key.name;
+	int err;
 
 	place->module = !name ? NULL : *name ? name : "[anon]";
 	place->why = !name ? "no known region" : "no file";
-	return jit_place(s, place, frame);
+	err = dump_place(s, place, frame, ts_ns);
+	return err || place->func ? err : map_place(s, place, frame);
 }
 
 /* ---- all ---- */
@@ -390,10 +412,9 @@ static bool is_kernel(const struct pfs_frame *frame)
 	return frame->func || frame->addr >> 63;
 }
 
-/* Code of JIT compilers may be in a file without a name. */
 static bool is_file(const struct pfs_frame *frame)
 {
-	return frame->name && pfs_is_file(frame->dev, frame->ino) && strncmp(frame->name, "/memfd:", 7);
+	return !is_kernel(frame) && !pfs_frame_is_memory(frame);
 }
 
 static struct module *module_of(struct pfs_symbolizer *s, const struct pfs_frame *frame)
@@ -404,7 +425,8 @@ static struct module *module_of(struct pfs_symbolizer *s, const struct pfs_frame
 	return frame->name && !key.name ? NULL : PFS_HASH_GET(s->modules, key, key);
 }
 
-static int look_up(struct pfs_symbolizer *s, struct module *module, struct site *site, const struct pfs_frame *frame)
+static int look_up(struct pfs_symbolizer *s, struct module *module, struct site *site, const struct pfs_frame *frame,
+		   uint64_t ts_ns)
 {
 	int err;
 
@@ -412,13 +434,14 @@ static int look_up(struct pfs_symbolizer *s, struct module *module, struct site 
 	site->nr = 1;
 	err = !module	       ? kernel_place(s, &site->one, frame->func)
 	      : is_file(frame) ? file_place(s, module, site, frame)
-			       : memory_place(s, &site->one, module, frame);
+			       : memory_place(s, &site->one, module, frame, ts_ns);
 	if (err)
 		site->nr = 0;
 	return err;
 }
 
-const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint32_t *nr)
+const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns,
+					     uint32_t *nr)
 {
 	bool kernel = is_kernel(frame), file = is_file(frame);
 	struct site_key key = { .at = file ? frame->off : frame->addr,
@@ -434,8 +457,10 @@ const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const str
 	}
 	if (!kernel && !(key.module = module = module_of(s, frame)))
 		return NULL;
+	if (key.pid && s->options.jit && pfs_jit_epoch(s->options.jit, key.pid, ts_ns, &key.epoch))
+		return NULL;
 	site = PFS_HASH_GET(s->sites, key, key);
-	if (!site || (!site->nr && look_up(s, module, site, frame)))
+	if (!site || (!site->nr && look_up(s, module, site, frame, ts_ns)))
 		return NULL;
 	*nr = site->nr;
 	return site->places;
@@ -443,7 +468,7 @@ const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const str
 
 bool pfs_symbolizer_problem(const struct pfs_symbolizer *s, unsigned int *at, char *buf, size_t size)
 {
-	unsigned int nr = 0;
+	unsigned int nr = 0, of_jit;
 
 	for (struct module *module = s->modules; module; module = module->hh.next) {
 		const char *why = !module->opened	  ? NULL
@@ -457,9 +482,14 @@ bool pfs_symbolizer_problem(const struct pfs_symbolizer *s, unsigned int *at, ch
 		*at = nr;
 		return true;
 	}
-	if (!s->demangler.guard.broken || nr < *at)
+	if (s->demangler.guard.broken && nr++ >= *at) {
+		snprintf(buf, size, "libiberty failed to demangle a name: names stay as they are");
+		*at = nr;
+		return true;
+	}
+	of_jit = *at - nr;
+	if (!s->options.jit || !pfs_jit_problem(s->options.jit, &of_jit, buf, size))
 		return false;
-	snprintf(buf, size, "libiberty failed to demangle a name: names stay as they are");
-	*at = nr + 1;
+	*at = nr + of_jit;
 	return true;
 }

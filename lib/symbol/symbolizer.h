@@ -13,6 +13,8 @@
 
 #include <time.h>
 
+struct pfs_jit;
+
 struct pfs_symbolizer_options {
 	struct timespec since; /* when the recording began, or somewhat before: older perf maps are not read */
 	/* when it was complete: what was changed after that, and has no recorded build-id, is not read; 0: any time */
@@ -21,6 +23,7 @@ struct pfs_symbolizer_options {
 	bool inlines; /* and inlined functions */
 	struct pfs_debug_files files;
 	const char *jit_dir; /* of perf-PID.map; NULL: /tmp */
+	struct pfs_jit *jit; /* knows jitdumps; borrowed; NULL: none are read */
 };
 
 /*
@@ -53,10 +56,11 @@ int pfs_symbolizer_build_id(struct pfs_symbolizer *s, uint32_t dev, uint64_t ino
 int pfs_symbolizer_notes(struct pfs_symbolizer *s, const struct pfs_model *model);
 
 /*
- * At least one place, the innermost inlined function first; *nr of them. They and their strings live as long as the
- * symbolizer. NULL: no memory.
+ * At least one place, the innermost inlined function first; *nr of them: what was there at that time. They and their strings
+ * live as long as the symbolizer. NULL: no memory.
  */
-const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint32_t *nr);
+const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns,
+					     uint32_t *nr);
 
 /*
  * What kept names from being found ("/usr/bin/x: another build-id now"): the next one from *at on, which begins with 0; in

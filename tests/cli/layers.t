@@ -15,6 +15,7 @@ rooms()
 	lib base:
 	lib os: base
 	lib event: base
+	lib jit: event os base
 	lib model: event base
 	lib stack: model base
 	lib classes: model base
@@ -23,11 +24,11 @@ rooms()
 	lib view: classes simulate reference model event base
 	lib compare: view model event base
 	lib live: view model base
-	lib symbol: stack model event os base
-	lib code: view symbol stack model base
+	lib symbol: jit stack model event os base
+	lib code: view symbol jit stack model base
 	lib unwind: os base
 	lib plot: compare view symbol model objects event base
-	lib export: classes plot symbol stack model event base
+	lib export: classes plot symbol jit stack model event base
 	lib objects: event base
 	lib refault: os event base
 	ftrace record: event os base

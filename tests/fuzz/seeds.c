@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes what the fuzz targets begin with and no recording is: small trace.dat files of every kind, type information,
- * formats; and of recordings the sub-buffers that fuzz_ring.c takes.
+ * formats, files of JIT compilers; and of recordings the sub-buffers that fuzz_ring.c takes.
  *
  *     seeds DIR [FILE.dat]...
  */
 #define FORGE_PAGE   512
 #define FORGE_EVENTS 24
 #include "support/dat_forge.h"
+#include "support/jit_forge.h"
 
 #include "dat/dat.h"
 #include "ring_formats.h"
@@ -219,6 +220,24 @@ static void save_ring(const char *dir, const char *file, const struct pfs_format
 	close(in);
 }
 
+/* Replaced, moved, with lines; in either byte order. And a perf map. */
+static void save_jit(const char *dir)
+{
+	static const char map[] = "1000 40 py::main:/a.py\n1010 8 _ZN1a1bEv\n";
+
+	for (int order = 0; order < 2; order++) {
+		jit_swap = order;
+		jit_header(0);
+		jit_lines(10, 0x1000, "a.js", 10, 2);
+		jit_load(10, 0x1000, 16, 1, "first");
+		jit_load(20, 0x1008, 16, 2, "second");
+		jit_move(30, 0x1000, 0x1100, 16, 1);
+		jit_record(JIT_CLOSE, 40, 0);
+		save(dir, "jit", order ? "swapped" : "plain", jit_bytes, jit_len);
+	}
+	save(dir, "jit", "map", map, sizeof(map) - 1);
+}
+
 int main(int argc, char **argv)
 {
 	struct pfs_formats *formats = ring_formats();
@@ -230,6 +249,7 @@ int main(int argc, char **argv)
 	save_forged(argv[1]);
 	save_btf(argv[1]);
 	save_formats(argv[1]);
+	save_jit(argv[1]);
 	for (int i = 2; i < argc; i++)
 		for (size_t max = 1; max <= 25; max *= 5)
 			save_ring(argv[1], argv[i], formats, max);

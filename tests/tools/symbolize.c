@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 	if (argc > 2 && *argv[2] && pfs_symbolizer_build_id(s, frame.dev, frame.ino, argv[2]))
 		return 1;
 	while (scanf("%" SCNx64, &frame.off) == 1) {
-		const struct pfs_place *places = pfs_symbolizer_frame(s, &frame, &nr);
+		const struct pfs_place *places = pfs_symbolizer_frame(s, &frame, 0, &nr);
 
 		if (!places)
 			return 1;

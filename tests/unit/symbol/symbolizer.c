@@ -16,11 +16,11 @@ static const struct pfs_symbolizer_options options;
 static const struct pfs_place *only(struct pfs_symbolizer *s, const struct pfs_frame *frame)
 {
 	uint32_t nr;
-	const struct pfs_place *place = pfs_symbolizer_frame(s, frame, &nr);
+	const struct pfs_place *place = pfs_symbolizer_frame(s, frame, 0, &nr);
 
 	assert_non_null(place);
 	assert_int_equal(nr, 1);
-	assert_ptr_equal(pfs_symbolizer_frame(s, frame, &nr), place);
+	assert_ptr_equal(pfs_symbolizer_frame(s, frame, 0, &nr), place);
 	assert_true(!place->func == !!place->why);
 	return place;
 }

@@ -2,12 +2,12 @@
 /*
  * See perf_map.h. Code may be replaced by newer code at the same address; its later line holds.
  */
-#include "symbol/perf_map.h"
+#include "jit/perf_map.h"
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/number.h"
-#include "symbol/nested.h"
+#include "base/nested.h"
 
 #include <errno.h>
 #include <fcntl.h>
