@@ -7,10 +7,11 @@
 #include "common/reading.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct render_args {
 	struct reading_args reading; /* the first member */
-	bool by_function;
+	bool by_function, by_class;
 	struct pfs_code_options code;
 };
 
@@ -18,10 +19,26 @@ enum { OPT_BY_FUNCTION = 0x600 };
 
 static const struct argp_option options[] = {
 	{ "by-function", OPT_BY_FUNCTION, NULL, 0, "Draw which functions touched which pages first, per region", 1 },
+	{ "by-class", OPTION_FLAG(struct render_args, by_class), NULL, 0,
+	  "Draw the classes of faults (`report --by class'), a letter and a color each", 1 },
 	SYMBOLS_OPTIONS,
 	{ "output", 'o', "FILE", 0, "Draw into FILE", 1 },
 	{ 0 },
 };
+
+static void check(struct render_args *args, const struct argp_state *state)
+{
+	struct reading_args *reading = &args->reading;
+	bool classic = reading->view.view && !strcmp(reading->view.view, "classic");
+
+	if (args->by_function && reading->view.view)
+		argp_error(state, "--by-function and --%s: only one of them", reading->view.view);
+	if (args->by_class && (args->by_function || classic))
+		argp_error(state, "--by-class and --%s: only one of them", classic ? "classic" : "by-function");
+	if (reading_symbols_option(reading) && !args->by_function)
+		argp_error(state, "%s: only with --by-function", reading_symbols_option(reading));
+	reading->classify = reading->labels.marks = args->by_class;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -31,10 +48,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		((struct render_args *)args)->by_function = true;
 		return 0;
 	}
-	if (key == ARGP_KEY_END && ((struct render_args *)args)->by_function && args->view.view)
-		argp_error(state, "--by-function and --%s: only one of them", args->view.view);
-	if (key == ARGP_KEY_END && reading_symbols_option(args) && !((struct render_args *)args)->by_function)
-		argp_error(state, "%s: only with --by-function", reading_symbols_option(args));
+	if (key == ARGP_KEY_END)
+		check(state->input, state);
 	if (key == 'o') {
 		args->view.output = arg;
 		return 0;

@@ -239,6 +239,16 @@ int pfs_labels_set(struct pfs_labels *labels, uint64_t nr, uint8_t label)
 	return 0;
 }
 
+/* The mark of label 1 is PFS_PAGE_LABEL, and so on; the last one is also that of further labels and of none. */
+static uint32_t page_flags(const struct pfs_labels *labels)
+{
+	unsigned int mark = pfs_labels_last(labels) - 1u;
+
+	if (!labels || !labels->marks || !labels->decided)
+		return 0;
+	return (uint32_t)PFS_PAGE_LABEL << (mark < PFS_PAGE_NR_LABELS ? mark : PFS_PAGE_NR_LABELS - 1);
+}
+
 /* By the label of the fault, or of the one that the event is about. Pages that no fault has brought have none. */
 static bool has_label(const struct pfs_filter *filter, const struct pfs_model *model, const struct pfs_event *ev)
 {
@@ -348,6 +358,8 @@ int pfs_filter_apply(const struct pfs_filter *filter, struct pfs_model *model, c
 		return apply_late(filter, model, ev, outcome);
 	wanted = !pfs_has(ev, PFS_F_TID) || is_wanted(filter, model, ev);
 	pfs_model_mute(model, !wanted);
+	if (ev->kind == PFS_FAULT)
+		model->priv->fault_flags = page_flags(filter->labelled);
 	ret = pfs_model_apply(model, ev, outcome);
 	if (outcome)
 		outcome->unwanted = !wanted;

@@ -25,6 +25,7 @@ struct pfs_labels {
 	uint64_t nr, max;
 	uint64_t read; /* faults that were read so far: the last one is read - 1 */
 	bool decided;  /* this is the second reading */
+	bool marks;    /* it marks pages with the labels of their faults */
 };
 
 struct pfs_filter {

@@ -54,12 +54,13 @@ struct pfs_model_private {
 	struct locked_pages locked;
 	struct pfs_pages *populated; /* pfs_model_populated(); NULL: none yet */
 	bool muted;
-	bool presence;	    /* is tracked */
-	bool x86;	    /* fault codes are those of x86 */
-	bool removed_rows;  /* regions that are removed have rows of their own */
-	bool whole_folios;  /* a fault on a file maps all of a large folio */
-	bool lacks_around;  /* fault-around is not reported */
-	bool sees_handlers; /* a fault that got a page has a class */
+	uint32_t fault_flags; /* PFS_PAGE_*, that the pages of faults get, too */
+	bool presence;	      /* is tracked */
+	bool x86;	      /* fault codes are those of x86 */
+	bool removed_rows;    /* regions that are removed have rows of their own */
+	bool whole_folios;    /* a fault on a file maps all of a large folio */
+	bool lacks_around;    /* fault-around is not reported */
+	bool sees_handlers;   /* a fault that got a page has a class */
 	struct doubt_settings {
 		bool known; /* else nothing is doubted */
 		/* anonymous memory may get huge pages: any does, or that of MADV_HUGEPAGE; of any size, smaller ones too */

@@ -28,7 +28,10 @@ enum {
 	PFS_PAGE_MAYBE_AROUND = 16384, /* the same of fault-around; nothing where it is touched, or mapped for sure */
 	PFS_PAGE_TOUCHED = 15,	       /* any access: a fault on this page */
 	PFS_PAGE_MAPPED = 15 | 256 | 512 | 1024, /* touched, or mapped without a touch */
-	PFS_PAGE_NEWEST = 1 << 30,		 /* replaces what the page had before, instead of joining it */
+	PFS_PAGE_LABEL = 1 << 15, /* the first of the labels that a filter gives to faults (model/filter.h) */
+	PFS_PAGE_NR_LABELS = 15,
+	PFS_PAGE_LABELS = PFS_PAGE_LABEL * ((1 << PFS_PAGE_NR_LABELS) - 1),
+	PFS_PAGE_NEWEST = 1 << 30, /* replaces what the page had before, instead of joining it */
 };
 
 /* One page. It is stored in 4 or 16 bytes while nothing happened to it twice. */

@@ -306,7 +306,7 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 {
 	struct pfs_region *region = pfs_space_find(space, batch->addr[0]);
 	struct pfs_faults_on faults = { batch->addr, batch->ts_ns, nr_alike(space, region, batch), thread->tid,
-					touch_flags(batch) };
+					touch_flags(batch) | model->priv->fault_flags };
 	struct pfs_pages *pages;
 
 	*outcome = (struct pfs_outcome){ .thread = thread, .region = region };
@@ -478,14 +478,15 @@ static struct pfs_region *find_ever(struct pfs_proc *proc, uint64_t addr, struct
 	return NULL;
 }
 
-static int mark_counted(struct pfs_pages *pages, const struct pfs_event *ev, const struct fault_batch *batch)
+static int mark_counted(struct pfs_pages *pages, const struct pfs_event *ev, const struct fault_batch *batch,
+			uint32_t more_flags)
 {
 	uint32_t nr = ev->count > UINT32_MAX ? UINT32_MAX : ev->count;
 	struct pfs_page what = {
 		.first_ns = ev->ts_ns,
 		.last_ns = ev->ts_ns,
 		.first_tid = ev->tid,
-		.flags = touch_flags(batch) | (batch->mode ? 0 : PFS_PAGE_USER),
+		.flags = touch_flags(batch) | (batch->mode ? 0 : PFS_PAGE_USER) | more_flags,
 		.nr_faults = nr,
 		.nr_read = batch->access == PFS_READ ? nr : 0,
 		.nr_write = batch->access == PFS_WRITE ? nr : 0,
@@ -508,7 +509,7 @@ int touch_counted(struct pfs_model *model, struct pfs_thread *thread, const stru
 	if (model->priv->muted)
 		return 0;
 	pages = pfs_space_pages(space, region);
-	if (!pages || mark_counted(pages, ev, &batch))
+	if (!pages || mark_counted(pages, ev, &batch, model->priv->fault_flags))
 		return -ENOMEM;
 	touch_count(model_counts(model, space), &batch, ev->count, !region);
 	if (!space->launcher)

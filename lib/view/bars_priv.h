@@ -14,7 +14,8 @@
 /*
  * The characters and colours of the bars: what a page, or a cell of several pages, is drawn as. One table (glyph.c) gives
  * each kind its character, colour and line in the legend, in the order of strength: a cell shows the strongest kind in
- * it, in upper case if more than half of its pages were touched (of the kinds that did not fault: were of that kind).
+ * it, in upper case if more than half of its pages were touched (of the kinds that did not fault: were of that kind). Of
+ * classes it shows the one of most of its pages, in upper case if there is no other.
  */
 enum pfs_glyph {
 	PFS_GLYPH_SIGNAL,
@@ -32,10 +33,11 @@ enum pfs_glyph {
 	PFS_GLYPH_MAYBE_AROUND,
 	PFS_GLYPH_MAYBE,
 	PFS_GLYPH_NONE,
-	PFS_NR_GLYPHS,
+	PFS_GLYPH_CLASS, /* the first of those of pages that are marked with the classes of their faults */
+	PFS_NR_GLYPHS = PFS_GLYPH_CLASS + PFS_PAGE_NR_LABELS,
 };
 
-/* What a page with these flags (PFS_PAGE_*) is drawn as. */
+/* What a page with these flags (PFS_PAGE_*) is drawn as, unless it is marked. */
 enum pfs_glyph pfs_glyph_of(uint32_t flags);
 
 /* Some pages that one character stands for. Starts as zeroes. */
@@ -46,7 +48,12 @@ struct pfs_cell {
 /* nr pages with those flags. */
 static inline void pfs_cell_add(struct pfs_cell *cell, uint32_t flags, uint64_t nr)
 {
-	cell->count[pfs_glyph_of(flags)] += nr;
+	uint32_t labels = flags & PFS_PAGE_SIGNAL ? 0 : (flags & PFS_PAGE_LABELS) / PFS_PAGE_LABEL;
+
+	if (!labels)
+		cell->count[pfs_glyph_of(flags)] += nr;
+	for (; labels; labels &= labels - 1)
+		cell->count[PFS_GLYPH_CLASS + __builtin_ctz(labels)] += nr;
 }
 
 /* Writes glyphs, with colours if asked for, and remembers which ones for the legend. */
@@ -55,7 +62,7 @@ struct pfs_pen {
 	bool color;
 	const char *current; /* colour switched on, or NULL */
 	uint32_t used;	     /* one bit a glyph */
-	bool sparse_used, fold_used, scale_used;
+	bool sparse_used, fold_used, scale_used, mixed_used;
 	bool unobserved; /* what nothing happened to may have been used: it was not observed */
 };
 

@@ -4,8 +4,14 @@
  */
 #include "view/bars_priv.h"
 
+#include "classes/classes.h"
+
 #include <inttypes.h>
 #include <string.h>
+
+/* Classes beyond those, and none. */
+enum { OTHER = PFS_PAGE_NR_LABELS - 1 };
+_Static_assert(OTHER == (int)PFS_CLASS_SIGNAL, "every class before it has a mark");
 
 struct style {
 	char dense, sparse;
@@ -30,6 +36,23 @@ static const struct style styles[PFS_NR_GLYPHS] = {
 	[PFS_GLYPH_MAYBE] = { '?', '?', "\033[35m", "\033[2;35m",
 			      "not known: a huge page or userfaultfd may have mapped it, or it was not observed" },
 	[PFS_GLYPH_NONE] = { '.', '.', "\033[2m", "\033[2m", "untouched" },
+#define CLASS(name, letter, small, color) \
+	[PFS_GLYPH_CLASS + PFS_CLASS_##name] = { letter, small, "\033[1;" color "m", "\033[" color "m", NULL }
+	CLASS(ANON, 'N', 'n', "31"),
+	CLASS(ZERO, 'Z', 'z', "36"),
+	CLASS(COW_ZERO, 'Y', 'y', "91"),
+	CLASS(COW_FILE, 'C', 'c', "35"),
+	CLASS(COW_FORK, 'F', 'f', "95"),
+	CLASS(FILE_READ, 'R', 'r', "32"),
+	CLASS(FILE_WRITE, 'W', 'w', "34"),
+	CLASS(SHARED, 'S', 's', "94"),
+	CLASS(SWAP, 'I', 'i', "33"),
+	CLASS(NUMA, 'M', 'm', "33"),
+	CLASS(HUGE, 'G', 'g', "95"),
+	CLASS(USERFAULTFD, 'U', 'u', "96"),
+	CLASS(HIDDEN, 'D', 'd', "90"),
+	CLASS(KERNEL, 'K', 'k', "93"),
+	[PFS_GLYPH_CLASS + OTHER] = { 'O', 'o', "\033[1m", "\033[2m", "other: unknown, EFAULT, or tried again" },
 };
 
 static enum pfs_glyph touched_glyph(uint32_t flags)
@@ -88,27 +111,56 @@ static enum pfs_glyph nothing(const struct pfs_pen *pen)
 	return pen->unobserved ? PFS_GLYPH_MAYBE : PFS_GLYPH_NONE;
 }
 
+/* The class of most pages; of as many, a copy, which comes after what it was made of. *nr: of how many classes there are any. */
+static enum pfs_glyph class_of(const struct pfs_cell *cell, unsigned int *nr)
+{
+	const uint64_t *count = &cell->count[PFS_GLYPH_CLASS];
+	unsigned int best = PFS_CLASS_COW_ZERO;
+
+	*nr = 0;
+	for (unsigned int i = 0; i < PFS_PAGE_NR_LABELS; i++) {
+		unsigned int class = (PFS_CLASS_COW_ZERO + i) % PFS_PAGE_NR_LABELS;
+
+		*nr += !!count[class];
+		if (count[class] > count[best])
+			best = class;
+	}
+	return PFS_GLYPH_CLASS + best;
+}
+
+static void put_glyph(struct pfs_pen *pen, enum pfs_glyph glyph, bool dense)
+{
+	const struct style *style = &styles[glyph];
+
+	switch_to(pen, dense ? style->color : style->faint);
+	fputc(dense ? style->dense : style->sparse, pen->out);
+	pen->used |= 1u << glyph;
+}
+
 void pfs_pen_cell(struct pfs_pen *pen, const struct pfs_cell *cell, uint64_t nr_pages)
 {
 	enum pfs_glyph best = 0, glyph;
-	const struct style *style;
+	unsigned int nr_classes;
 	uint64_t count;
 	bool dense;
 
+	glyph = class_of(cell, &nr_classes);
+	if (nr_classes && !cell->count[PFS_GLYPH_SIGNAL]) {
+		put_glyph(pen, glyph, nr_classes == 1);
+		pen->mixed_used |= nr_classes > 1;
+		return;
+	}
 	while (best < PFS_GLYPH_NONE && !cell->count[best])
 		best++;
 	if (best == PFS_GLYPH_NONE)
 		best = nothing(pen);
-	style = &styles[best];
 	count = cell->count[best];
 	if (best <= PFS_GLYPH_KERNEL) /* all that faulted count, whatever the kind */
 		for (glyph = best + 1; glyph <= PFS_GLYPH_KERNEL; glyph++)
 			count += cell->count[glyph];
 	dense = count > nr_pages / 2;
-	switch_to(pen, dense ? style->color : style->faint);
-	fputc(dense ? style->dense : style->sparse, pen->out);
-	pen->used |= 1u << best;
-	pen->sparse_used |= !dense && style->dense != style->sparse;
+	put_glyph(pen, best, dense);
+	pen->sparse_used |= !dense && styles[best].dense != styles[best].sparse;
 }
 
 void pfs_pen_untouched(struct pfs_pen *pen, uint64_t nr)
@@ -155,13 +207,16 @@ void pfs_pen_legend(const struct pfs_pen *pen, struct pfs_list *list)
 			continue;
 		list->start = pfs_color_on(pen->color, styles[i].color);
 		list->end = pfs_color_off(pen->color);
-		pfs_list_add(list, "%c %s", styles[i].dense, styles[i].what);
+		pfs_list_add(list, "%c %s", styles[i].dense, styles[i].what ?: pfs_class_names[i - PFS_GLYPH_CLASS]);
 	}
 	list->start = list->end = NULL;
 	if (pen->fold_used)
 		pfs_list_add(list, "~ untouched, folded");
 	if (pen->scale_used)
 		pfs_list_add(list, "xN: a cell is N pages");
+	if (pen->mixed_used)
+		pfs_list_add(list, "lower case: other classes, too");
 	if (pen->sparse_used)
-		pfs_list_add(list, "lower case: at most half of the cell's pages");
+		pfs_list_add(list, "lower case%s: at most half of the cell's pages",
+			     pen->mixed_used ? " of the others" : "");
 }

@@ -131,4 +131,57 @@ for file in "$ROOT/examples/tour.events" "$DATA"/dat/*.dat; do
 	is "$(sort "$T/each" | comm -23 - "$T/all" | wc -l)" 0 '... the same faults, each once'
 done
 
+# render --by-class: each page has the letter of the one class that events --class finds at its address, in lower case where
+# there are several; a page whose fault ended in a signal has `!'.
+letters='anonymous page=N;zero page=Z;copy of the zero page=Y;copy of a file'\''s page=C;copy after fork=F;read of a file'\''s page=R
+write to a shared file=W;shared memory=S;swap-in=I;NUMA hint=M;huge page=G;userfaultfd=U;hidden by pfscope=D;page of the kernel*=K'
+# naive FILE: address and letter of each page
+naive()
+{
+	tr ';' '\n' <<<"$letters" | while IFS='=' read -r class letter; do
+		pfscope events --class "$class" "$1"
+		sed -n "s/.* fault .* addr=\([0-9a-f]*\).*/\1 $letter/p" "$T/out"
+	done | awk '{ page = length($1) > 3 ? substr($1, 1, length($1) - 3) "000" : "0" } !(page in all) { all[page] = $2; next }
+		index(all[page], $2) == 0 { all[page] = all[page] $2 }
+		END { for (page in all) print page, all[page] }' | sort
+}
+# drawn OPTION...: the same of the bars, of those pages alone that faulted
+drawn()
+{
+	pfscope render --full --all --by-class "$@"
+	grep -oE '^ +[0-9a-f]+ \|.*\|$' "$T/out" | while read -r address bar; do
+		bar=${bar#|} bar=${bar%|}
+		for ((i = 0; i < ${#bar}; i++)); do
+			[[ ${bar:i:1} = [A-Za-z] && ${bar:i:1} != [HPhp] ]] || continue
+			printf '%x %s\n' $((16#$address + i * 4096)) "${bar:i:1}"
+		done
+	done | sort
+}
+naive "$T/a.events" | grep -v '^0 ' >"$T/naive"
+drawn "$T/a.events" >"$T/drawn"
+is "$(cat "$T/naive")" "$(printf '%s\n' '10000000 N' '10008000 ZY' '20000000 R' '20001000 C' '30000000 G' '40000000 U' '7feffffff000 N')" \
+	'the classes by page'
+is "$(cat "$T/drawn")" "$(sed 's/ ZY/ y/' "$T/naive")" 'render --by-class draws them'
+like "$out" 'Y copy of the zero page' '... with a legend'
+like "$out" 'lower case: other classes, too' '... that tells what lower case is'
+for width in 80 200; do
+	pfscope render --by-class --width $width "$ROOT/examples/tour.events"
+	is "$(awk -v width=$width 'length > width' "$T/out" | wc -l)" 0 "no line is longer than $width columns"
+done
+pfscope events --class 'no access*' "$ROOT/examples/tour.events"
+signals=$(sed -n 's/.* fault .* addr=\([0-9a-f]*\)... .*/\1000/p' "$T/out")
+naive "$ROOT/examples/tour.events" | awk 'length($2) > 1 { $2 = "several" } 1' | grep -v "^$signals " >"$T/naive"
+drawn "$ROOT/examples/tour.events" | awk '$2 ~ /[a-z]/ { $2 = "several" } 1' >"$T/drawn"
+ok 'of a real program, more than 100 pages' [ "$(wc -l <"$T/drawn")" -gt 100 ]
+same "$T/drawn" "$T/naive" '... have their letters'
+pfscope render --by-class --class copy "$T/a.events"
+is "$(grep -o '|.*|' "$T/out" | tr -d '|.~0-9\n')" YC 'render --by-class --class copy: only these'
+pfscope render --by-class --color=always "$T/a.events"
+like "$out" $'\033''\[1;31mN' 'in colours'
+is "$(sed 's/\x1b\[[0-9;]*m//g' "$T/out" | md5sum)" "$(pfscope render --by-class "$T/a.events"; md5sum <"$T/out")" '... that add nothing'
+for option in classic names by-function; do
+	pfscope render --by-class --$option "$T/a.events"
+	is "$status|$(head -1 <<<"$err" | grep -c -- '--by-class and --')" '2|1' "--by-class --$option"
+done
+
 done_testing

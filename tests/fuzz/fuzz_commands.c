@@ -43,7 +43,8 @@ static const struct {
 		  LIST("--classic", "--full", "--names", "--by-address", "--sort=touched", "--sort=time"),
 		  LIST("--width=40", "--width=200"), LIST("--all"), LIST("--class=anonymous,copy"),
 		  LIST("--color=always"), NULL } },
-	{ "render", cmd_render, false, (const char *const *const[]){ LIST("--top=3"), LIST("--sort=faults"), NULL } },
+	{ "render", cmd_render, false,
+	  (const char *const *const[]){ LIST("--top=3"), LIST("--sort=faults"), LIST("--by-class"), NULL } },
 	{ "report", cmd_report, false, (const char *const *const[]){ LIST("--check"), NULL } },
 	{ "report", cmd_report, false,
 	  (const char *const *const[]){
