@@ -98,7 +98,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { &filter_argp, 0, FILTERS_HEADER, 3 }, { 0 } };
+static const struct argp_child children[] = { { &fault_filter_argp, 0, FILTERS_HEADER, 3 }, { 0 } };
 
 static const struct argp argp = {
 	options,
@@ -123,12 +123,13 @@ static int add_recording(struct diff_args *args, struct pfs_compare *compare, en
 	const struct pfs_filter *filter = &args->reading.view.filter;
 	struct pfs_epochs any;
 	struct pipeline p;
-	int ret = pipeline_init(&p, filter, PFS_EXPORT_NONE, NULL, err);
+	int ret;
 
+	args->reading.file = name;
+	ret = reading_first(&args->reading, err) ?: pipeline_init(&p, filter, PFS_EXPORT_NONE, NULL, err);
 	if (ret)
 		return ret;
 	pipeline_observe(&p, pfs_compare_observer(compare));
-	args->reading.file = name;
 	ret = reading_read(&args->reading, &p, err);
 	any = (struct pfs_epochs){ .model = p.model, .filter = filter };
 	if (ret == -ENODATA || (!ret && !pfs_epochs_next(&any)))
@@ -138,6 +139,7 @@ static int add_recording(struct diff_args *args, struct pfs_compare *compare, en
 	if (!ret && !args->any_region && !pfs_no_region(p.model, filter, args->no_region, sizeof(args->no_region)))
 		args->any_region = true;
 	pipeline_fini(&p);
+	reading_fini(&args->reading);
 	return ret;
 }
 
@@ -209,6 +211,7 @@ int cmd_diff(int argc, char **argv)
 	pager_end();
 	pfs_compare_free(compare);
 	pfs_filter_fini(&args.reading.view.filter);
+	reading_fini(&args.reading);
 	free(args.before.name);
 	free(args.after.name);
 	free(args.gates);

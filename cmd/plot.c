@@ -177,7 +177,7 @@ static const struct argp argp = {
 	"  pfscope plot -o py.html py.dat                 zoom and hover in a browser\n"
 	"  pfscope plot -o heap.png --heat --region heap py.dat\n"
 	"  pfscope plot -o both.html --compare old.dat new.dat",
-	reading_children,
+	fault_reading_children,
 	NULL,
 	NULL,
 };
@@ -248,11 +248,17 @@ static int compare(struct plot_args *args, struct pfs_err *err)
 	struct reading_args reading = args->reading;
 	struct pfs_plot_data *other = NULL;
 	struct pipeline p;
-	int ret = pipeline_init(&p, &reading.view.filter, PFS_EXPORT_NONE, NULL, err);
+	int ret;
 
-	if (ret)
-		return ret;
 	reading.file = args->other;
+	reading.classes = NULL;
+	reading.notes = NULL;
+	reading.labels = (struct pfs_labels){ 0 };
+	ret = reading_first(&reading, err) ?: pipeline_init(&p, &reading.view.filter, PFS_EXPORT_NONE, NULL, err);
+	if (ret) {
+		reading_fini(&reading);
+		return ret;
+	}
 	args->style.other = look_at_file(args->other, &args->style) ?: "(standard input)";
 	ret = read_data(&reading, &p, &other, err);
 	if (!ret) {
@@ -266,6 +272,7 @@ static int compare(struct plot_args *args, struct pfs_err *err)
 		ret = write_plot(args, err);
 	pfs_plot_data_free(other);
 	pipeline_fini(&p);
+	reading_fini(&reading);
 	return ret;
 }
 

@@ -120,7 +120,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = READING_ARGP(
-	options, parse, reading_children,
+	options, parse, fault_reading_children,
 	"Print the page reference string of a recording: the referenced pages, in order. FILE may also be a binary tape.\v"
 	"Examples:\n"
 	"  pfscope tape --stable --region heap,anon py.dat\n"

@@ -25,11 +25,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_SPEED = 0x700, OPT_COLOR, OPT_SOURCE };
+enum { OPT_SPEED = 0x700, OPT_COLOR, OPT_SOURCE, OPT_CLASS };
 
 struct top_args {
 	const char *file; /* -o */
-	const char *user, *source;
+	const char *user, *source, *class;
 	char *command_line; /* what is shown of processes or a file */
 	double speed;	    /* 0: not given */
 	enum pfs_color_when color;
@@ -45,6 +45,7 @@ static const struct argp_option options[] = {
 	{ "source", OPT_SOURCE, "SOURCE", 0,
 	  "Record through `ftrace', SystemTap (`stap') or `perf' events; `auto' (the default): ftrace, or perf without root",
 	  0 },
+	{ "class", OPT_CLASS, "LIST", 0, "With a recording: only faults of these classes (of `report --by class')", 0 },
 	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Use colors: always, never, auto (the default)", 0 },
 	{ 0 },
 };
@@ -71,8 +72,8 @@ static void check(struct top_args *args, struct argp_state *state)
 	for (unsigned int i = 0; i < args->nr_words; i++)
 		if (pids != !!pfs_pid_parse(args->words[i]) || (!pids && i))
 			argp_error(state, "%s: only one recording can be shown, or processes", args->words[i]);
-	if (args->speed && !replay)
-		argp_error(state, "--speed: only with a recording");
+	if ((args->speed || args->class) && !replay)
+		argp_error(state, "--%s: only with a recording", args->speed ? "speed" : "class");
 	if (replay && (args->file || args->source))
 		argp_error(state, "--%s: not with a recording", args->file ? "output-file" : "source");
 	if (replay && !strcmp(args->words[0], "-"))
@@ -84,6 +85,7 @@ static void check(struct top_args *args, struct argp_state *state)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct top_args *args = state->input;
+	uint32_t labels = 0;
 
 	switch (key) {
 	case 'o':
@@ -94,6 +96,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SOURCE:
 		args->source = arg;
+		return 0;
+	case OPT_CLASS:
+		args->class = arg;
+		classes_of_option(arg, &labels, state);
 		return 0;
 	case OPT_SPEED:
 		if (!parse_speed(arg, &args->speed))
@@ -159,7 +165,7 @@ static char **recorder_argv(const struct top_args *args, int *argc)
 
 	while (args->command && args->command[nr])
 		nr++;
-	argv = calloc(nr + args->nr_words + 8, sizeof(*argv));
+	argv = calloc(nr + args->nr_words + 9, sizeof(*argv));
 	*argc = 0;
 	if (!argv)
 		return NULL;
@@ -171,6 +177,7 @@ static char **recorder_argv(const struct top_args *args, int *argc)
 	add(argv, argc, "--output-file=%s", args->file);
 	add(argv, argc, "--source=%s", args->source);
 	add(argv, argc, "--user=%s", args->user);
+	add(argv, argc, "--class=%s", args->class);
 	add(argv, argc, "%s", "--");
 	for (int i = 0; i < nr; i++)
 		argv[(*argc)++] = args->command[i];

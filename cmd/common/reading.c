@@ -256,7 +256,7 @@ static int read_first(struct reading_args *args, int (*fn)(struct reading_args *
 	return ret;
 }
 
-static int first_readings(struct reading_args *args, struct pfs_err *err)
+int reading_first(struct reading_args *args, struct pfs_err *err)
 {
 	bool classes = args->classify || args->view.filter.labels, names = reading_symbols_option(args);
 	off_t start = -1;
@@ -273,6 +273,16 @@ static int first_readings(struct reading_args *args, struct pfs_err *err)
 	return ret;
 }
 
+void reading_fini(struct reading_args *args)
+{
+	pfs_classes_free(args->classes);
+	pfs_model_free(args->notes);
+	free(args->labels.of);
+	args->classes = NULL;
+	args->notes = NULL;
+	args->labels = (struct pfs_labels){ .marks = args->labels.marks };
+}
+
 int reading_main(struct reading_args *args, const struct argp *argp, int argc, char **argv,
 		 int (*body)(struct reading_args *args, struct pipeline *p, struct pfs_err *err))
 {
@@ -282,7 +292,7 @@ int reading_main(struct reading_args *args, const struct argp *argp, int argc, c
 
 	if (cannot_parse(argp, argc, argv, 0, args))
 		return status;
-	if (reading_find(&args->file, &err) || first_readings(args, &err) ||
+	if (reading_find(&args->file, &err) || reading_first(args, &err) ||
 	    pipeline_init(&p, &args->view.filter, args->events, stdout, &err)) {
 		fail(&err);
 	} else {
@@ -292,8 +302,6 @@ int reading_main(struct reading_args *args, const struct argp *argp, int argc, c
 	}
 	pager_end();
 	pfs_filter_fini(&args->view.filter);
-	pfs_classes_free(args->classes);
-	pfs_model_free(args->notes);
-	free(args->labels.of);
+	reading_fini(args);
 	return status;
 }

@@ -86,6 +86,13 @@ error_t reading_parse(int key, char *arg, struct argp_state *state);
 /* What somebody at a terminal means who names no recording: the one of this folder. 0 or -ENOENT with err set. */
 int reading_find(const char **file, struct pfs_err *err);
 
+/*
+ * What has to be read before, if anything: the classes of faults, the build-ids. reading_main() calls both; a command that
+ * reads several recordings calls them around each. 0 or -errno with err set.
+ */
+int reading_first(struct reading_args *args, struct pfs_err *err);
+void reading_fini(struct reading_args *args);
+
 /* Reads the file through the filter into the pipeline. 0 or -errno with err set; -ENODATA, err empty: nothing to show. */
 int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs_err *err);
 

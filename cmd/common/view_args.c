@@ -161,11 +161,13 @@ static const struct argp_option class_options[] = {
 	{ 0 },
 };
 
-static void no_class(const char *arg, const struct argp_state *state)
+void classes_of_option(const char *arg, uint32_t *labels, const struct argp_state *state)
 {
 	char names[1024];
 	size_t len = 0;
 
+	if (pfs_classes_parse(arg, labels))
+		return;
 	for (int i = 0; i < PFS_NR_CLASSES; i++)
 		len += snprintf(names + len, sizeof(names) - len, "%s%s", i ? "; " : "", pfs_class_names[i]);
 	argp_error(state, "--class: %s: not a list of classes, which are: %s", arg, names);
@@ -179,8 +181,8 @@ static error_t parse_class(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = filter;
 	else if (key != OPT_CLASS)
 		return ARGP_ERR_UNKNOWN;
-	else if (!pfs_classes_parse(arg, &filter->labels))
-		no_class(arg, state);
+	else
+		classes_of_option(arg, &filter->labels, state);
 	return 0;
 }
 

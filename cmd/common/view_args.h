@@ -44,9 +44,13 @@ extern const struct argp view_argp; /* form and output */
 extern const struct argp filter_argp;	    /* --pid, --tid, --comm, --region, --from, --to, --at */
 extern const struct argp fault_filter_argp; /* these, and --class, which a recording must be read twice for */
 
-/* Parse --width, --top (a number of `what') and --color (NULL: no value) for commands with such options of their own; errors exit. */
+/*
+ * Parse --width, --top (a number of `what'), --class (adds labels) and --color (NULL: no value) for commands with such options
+ * of their own; errors exit.
+ */
 unsigned int width_of_option(const char *arg, struct argp_state *state);
 unsigned int top_of_option(const char *arg, const char *what, struct argp_state *state);
+void classes_of_option(const char *arg, uint32_t *labels, const struct argp_state *state);
 enum pfs_color_when color_of_option(const char *arg, struct argp_state *state);
 
 /* Draws the model to args->output or to `stream`. 0, or -errno with err set. */

@@ -41,6 +41,8 @@ filtered()
 	grep -o ' fault .* addr=[0-9a-f]*' "$T/out" | sed 's/.*addr=//' | paste -sd' '
 }
 
+a=$T/a.events
+sed "/addr=10000000/d" "$a" >"$T/less.events"
 while IFS='|' read -r class addresses others; do
 	is "$(filtered "$class")" "$addresses" "events --class '$class'"
 	is "$(awk '{ print $2 }' "$T/out" | grep -xE 'major|signal|huge|populate' | paste -sd' ')" "$others" "... and what came of them"
@@ -50,6 +52,14 @@ while IFS='|' read -r class addresses others; do
 	done
 	pfscope render --class "$class" "$T/a.events"
 	like "$out" " $(wc -w <<<"$addresses") fault" "render --class '$class'"
+	pfscope tape --by all --class "$class" "$a"
+	is "$(sed -n 's/^[0-9]* [rwx?] 1 //p' "$T/out" | sort | paste -sd' ')" \
+		"$(tr ' ' '\n' <<<"$addresses" | grep -v '^50$' | sed 's/...$/000/' | sort | paste -sd' ')" "tape --class '$class'"
+	pfscope plot --class "$class" --format html "$a"
+	is "$(grep -o '"summary":{"faults":[0-9]*' "$T/out" | cut -d: -f3)" "$(wc -w <<<"$addresses")" "plot --class '$class'"
+	pfscope diff --class "$class" --json "$a" "$T/less.events"
+	is "$(jq '.total[0].faults_new' "$T/out")" \
+		"$(tr ' ' '\n' <<<"$addresses" | grep -cvx 10000000)" "diff --class '$class'"
 done <<'END'
 anonymous page|10000000 7feffffff000|
 anonymous|10000000 7feffffff000|

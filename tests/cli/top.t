@@ -53,6 +53,20 @@ golden tests/data/top/200x60 'the screen at 200x60'
 is "$(rows | awk '{ n += $2 } END { print n }')" "$(total region faults)" 'all lines together have the faults of the report'
 is "$(rows | wc -l)" "$(awk -F, '$1 == "region"' <<<"$report" | wc -l)" 'there are as many lines as it has regions'
 
+screen_open 80 24
+start "$top --class copy $tour"
+shows '0\.002319 s  end$' 'a replay of some classes of faults'
+is "$(rows | awk '{ n += $2 } END { print n }')" "$(pfscope report --by class --json --class copy "$tour"; jq '[.class[].faults] | add' "$T/out")" \
+	'... has the faults that report --class has'
+pfscope top --class copy -- true
+is "$status|$(head -1 <<<"$err")" '2|pfscope top: --class: only with a recording' 'top --class of a command'
+pfscope top --class none "$tour"
+is "$status|$(grep -c 'not a list of classes' <<<"$err")" '2|1' 'top --class of none'
+
+screen_open 200 60
+start "$top $tour"
+shows '0\.002319 s  end$' 'at 200x60 again'
+
 # ---- keys ----
 
 keys b

@@ -51,7 +51,7 @@ static const struct {
 		  LIST("--json", "--csv"), LIST("--by=file,region", "--by=process,thread", "--by=class,thread"),
 		  LIST("--top=2"), LIST("--wide"), LIST("--class=*page", "--class=unknown"), NULL } },
 	{ "diff", cmd_diff, false,
-	  (const char *const *const[]){ LIST("--json", "--csv", "--all"), LIST("--top=2"),
+	  (const char *const *const[]){ LIST("--json", "--csv", "--all"), LIST("--top=2"), LIST("--class=unknown"),
 					LIST("--fail-if=faults>+5%", "--fail-if=pages[a*]>2"), NULL } },
 	{ "events", cmd_events, false,
 	  (const char *const *const[]){ LIST("--json", "--csv"), LIST("--all"), LIST("--class=*page"), NULL } },
