@@ -4,13 +4,21 @@
 const D = JSON.parse(document.getElementById('data').textContent);
 const $ = id => document.getElementById(id), ROW = 18;
 const canvas = $('flame'), on = canvas.getContext('2d');
-const shown = D.kinds.map(() => true);
+const shown = { kind: D.kinds.map(() => true), class: D.classes.map(() => true) };
+// The pairs of a kind and a class that there are; faults are counted by pair.
+const pairs = [], pairOf = new Map();
 let by = 'module', dark = matchMedia('(prefers-color-scheme: dark)').matches, up = false, query = '';
-let root, zoomed, boxes = [], colors = {};
+let root, zoomed, boxes = [], colors = {}, classColors;
 
-// A node: its name and module, what it counts itself by kind, and its children by key.
+for (let i = 0; i < D.sums.length; i += 5) {
+	const [kind, cls] = D.sums.slice(i + 1, i + 3), key = kind + ' ' + cls;
+	if (!pairOf.has(key))
+		pairOf.set(key, pairs.push({ kind, class: cls }) - 1);
+}
+
+// A node: its name and module, what it counts itself by pair, and its children by key.
 const node = (name, module, parent) =>
-	({ name, module, parent, self: D.kinds.map(() => 0), children: new Map(), total: 0, kind: 0 });
+	({ name, module, parent, self: pairs.map(() => 0), children: new Map(), total: 0, kind: 0, class: 0, sums: [] });
 
 function build() {
 	const nodes = [];
@@ -30,23 +38,34 @@ function build() {
 		}
 		return known.get(call);
 	};
-	for (let i = 0; i < D.sums.length; i += 4) {
-		const [call, kind, comm, faults] = D.sums.slice(i, i + 4);
+	for (let i = 0; i < D.sums.length; i += 5) {
+		const [call, kind, cls, comm, faults] = D.sums.slice(i, i + 5);
 		const top = child(root, 'c' + comm, D.comms[comm], '');
 		nodes[comm] = nodes[comm] || new Map();
-		under(top, call, nodes[comm]).self[kind] += faults;
+		under(top, call, nodes[comm]).self[pairOf.get(kind + ' ' + cls)] += faults;
 	}
 }
 
-// Adds up what is shown; the kind is the one that most of a node's faults have.
+const isShown = pair => shown.kind[pairs[pair].kind] && shown.class[pairs[pair].class];
+
+// The faults of each kind, or of each class, of sums by pair.
+function each(what, sums) {
+	const all = (what === 'kind' ? D.kinds : D.classes).map(() => 0);
+	sums.forEach((faults, pair) => { all[pairs[pair][what]] += faults; });
+	return all;
+}
+const most = all => all.indexOf(Math.max(...all));
+
+// Adds up what is shown; kind and class are those that most of a node's faults have.
 function count(n) {
-	const kinds = n.self.map((faults, kind) => shown[kind] ? faults : 0);
+	n.sums = n.self.map((faults, pair) => isShown(pair) ? faults : 0);
 	for (const c of n.children.values())
-		count(c).forEach((faults, kind) => { kinds[kind] += faults; });
-	n.total = kinds.reduce((a, b) => a + b, 0);
-	n.kind = kinds.indexOf(Math.max(...kinds));
+		count(c).forEach((faults, pair) => { n.sums[pair] += faults; });
+	n.total = n.sums.reduce((a, b) => a + b, 0);
+	n.kind = most(each('kind', n.sums));
+	n.class = most(each('class', n.sums));
 	n.sorted = [...n.children.values()].sort((a, b) => b.total - a.total || (a.name < b.name ? -1 : 1));
-	return kinds;
+	return n.sums;
 }
 
 const depth = n => n.total ? 1 + Math.max(0, ...n.sorted.map(depth)) : 0;
@@ -66,11 +85,21 @@ function rankModules() {
 	return ranks;
 }
 
+// So have the classes; the last colour is that of all others.
+function rankClasses() {
+	const sums = all('class'), ranks = new Map();
+	const sorted = D.classes.map((name, i) => i).filter(i => sums[i]).sort((a, b) => sums[b] - sums[a]);
+	sorted.forEach((i, rank) => ranks.set(i, Math.min(rank, 7)));
+	return ranks;
+}
+
 const theme = () => D.themes[dark ? 'dark' : 'light'];
 function color(n) {
 	if (n === root || n.parent === root)
 		return theme().head;
-	return by === 'access' ? theme().access[n.kind & 3] : theme().area[colors.get(n.module) ?? 7];
+	if (by === 'access')
+		return theme().access[n.kind & 3];
+	return theme().area[by === 'class' ? classColors.get(n.class) : colors.get(n.module) ?? 7];
 }
 const light = hex => {
 	const [r, g, b] = [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16));
@@ -145,10 +174,14 @@ function tip(event) {
 	box.style.display = hit ? 'block' : 'none';
 	if (!hit)
 		return;
-	const n = hit.n, self = n.self.reduce((sum, faults, kind) => sum + (shown[kind] ? faults : 0), 0);
+	const n = hit.n, self = n.self.reduce((sum, faults, pair) => sum + (isShown(pair) ? faults : 0), 0);
+	const classes = each('class', n.sums).map((faults, i) => [faults, D.classes[i]]).filter(([faults]) => faults)
+		.sort((a, b) => b[0] - a[0]);
 	box.textContent = `${n.name}${n.module ? '\n' + n.module : ''}\n${n.total} faults, ${percent(n.total, root.total)}` +
 		(self ? `\nitself ${self}, ${percent(self, root.total)}` : '') +
-		(zoomed !== root && n !== root ? `\n${percent(n.total, zoomed.total)} of ${zoomed.name}` : '');
+		(zoomed !== root && n !== root ? `\n${percent(n.total, zoomed.total)} of ${zoomed.name}` : '') +
+		classes.slice(0, 5).map(([faults, name]) => `\n${faults} ${name}`).join('') +
+		(classes.length > 5 ? `\n${classes.length - 5} more classes` : '');
 	box.style.left = Math.min(event.clientX + 14, innerWidth - box.offsetWidth - 8) + 'px';
 	box.style.top = (event.clientY + 18 + box.offsetHeight > innerHeight ? event.clientY - box.offsetHeight - 10
 		: event.clientY + 18) + 'px';
@@ -177,26 +210,41 @@ function dress() {
 	draw();
 }
 
-function legend() {
-	const all = D.kinds.map(() => 0);
-	for (let i = 0; i < D.sums.length; i += 4)
-		all[D.sums[i + 1]] += D.sums[i + 3];
-	$('legend').replaceChildren();
-	D.kinds.forEach((kind, i) => {
-		if (!all[i])
-			return;
+// All faults by kind or by class.
+function all(what) {
+	const sums = pairs.map(() => 0);
+	for (let i = 0; i < D.sums.length; i += 5)
+		sums[pairOf.get(D.sums[i + 1] + ' ' + D.sums[i + 2])] += D.sums[i + 4];
+	return each(what, sums);
+}
+
+function items(what, names, tone) {
+	const sums = all(what);
+	names.map((name, i) => i).filter(i => sums[i]).forEach(i => {
 		const b = document.createElement('button'), mark = document.createElement('i');
-		mark.style.background = theme().access[i & 3];
-		b.append(...(by === 'access' ? [mark] : []), `${kind} ${all[i]}`);
-		b.setAttribute('aria-pressed', shown[i]);
-		b.dataset.kind = i;
-		b.onclick = () => { shown[i] = !shown[i]; b.setAttribute('aria-pressed', shown[i]); recount(); };
+		mark.style.background = tone && tone(i);
+		b.append(...(tone ? [mark] : []), `${names[i]} ${sums[i]}`);
+		b.setAttribute('aria-pressed', shown[what][i]);
+		b.dataset[what] = i;
+		b.onclick = () => {
+			shown[what][i] = !shown[what][i];
+			b.setAttribute('aria-pressed', shown[what][i]);
+			recount();
+		};
 		$('legend').append(b, ' ');
 	});
 }
 
+function legend() {
+	$('legend').replaceChildren();
+	items('kind', D.kinds, by === 'access' && (i => theme().access[i & 3]));
+	if (by === 'class')
+		items('class', D.classes, i => theme().area[classColors.get(i)]);
+}
+
 build();
 colors = rankModules();
+classColors = rankClasses();
 zoomed = root;
 document.title = `${D.title}: page faults by stack`;
 $('title').textContent = D.title;

@@ -29,7 +29,7 @@ static const char *const kinds[KINDS] = {
 };
 
 struct html {
-	struct viewer_sum *sums; /* by path, kind, process */
+	struct viewer_sum *sums; /* by path, kind, class (as labels have it), process */
 };
 
 static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
@@ -37,7 +37,7 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
 	struct html *html = viewer->state;
 	unsigned int kind = f->access | (f->class == PFS_MAJOR_CLASS ? 4 : 0);
 	struct viewer_sum *sum =
-		viewer_sum_at(&html->sums, (struct viewer_sum_key){ f->call, kind, 0, (uintptr_t)f->comm });
+		viewer_sum_at(&html->sums, (struct viewer_sum_key){ f->call, kind, f->label, (uintptr_t)f->comm });
 
 	if (!sum)
 		return -ENOMEM;
@@ -81,6 +81,11 @@ static void put_words(struct pfs_viewer *viewer)
 	for (int i = 0; i < KINDS; i++)
 		pfs_json_word(json, NULL, kinds[i]);
 	pfs_json_end(json, "]");
+	pfs_json_begin(json, "classes", "[");
+	pfs_json_word(json, NULL, "class unknown");
+	for (int i = 0; i < PFS_NR_CLASSES; i++)
+		pfs_json_word(json, NULL, pfs_class_names[i]);
+	pfs_json_end(json, "]");
 }
 
 /* Of each path that is used: [parent, place]; others are [0, 0]. Path 0 is the root. */
@@ -110,7 +115,7 @@ static void put_calls(struct pfs_viewer *viewer, const uint32_t *same)
 	pfs_json_end(json, "]");
 }
 
-/* Rows of path, kind, number of the name, faults. */
+/* Rows of path, kind, class, number of the name, faults. */
 static int put_sums(struct pfs_viewer *viewer, const uint32_t *same)
 {
 	struct html *html = viewer->state;
@@ -132,6 +137,7 @@ static int put_sums(struct pfs_viewer *viewer, const uint32_t *same)
 			name->faults = ++nr;
 		pfs_json_u64(json, NULL, same[sum->key.call]);
 		pfs_json_u64(json, NULL, sum->key.what);
+		pfs_json_u64(json, NULL, sum->key.more);
 		pfs_json_u64(json, NULL, name->faults - 1);
 		pfs_json_u64(json, NULL, sum->faults);
 	}

@@ -228,6 +228,18 @@ browser_key Escape
 is "$(browser_value 'zoomed.name')" 'all faults' 'html: Escape shows the whole'
 browser_value "document.querySelector('[data-kind=\"2\"]').click(); 1" >/dev/null
 is "$(browser_value "document.getElementById('sum').textContent")" '2 of 5 faults, 1 process, 2 threads' 'html: without writes'
+browser_value "document.querySelector('[data-kind=\"2\"]').click(); document.querySelector('[data-by=class]').click(); 1" >/dev/null
+is "$(browser_value "[...document.querySelectorAll('[data-class]')].map(b => b.textContent).join('|')")" \
+	'no access (signal or EFAULT) 1|unknown: no error code 4' 'html: by class, which classes there are'
+is "$(browser_value "new Set([...document.querySelectorAll('[data-class] i')].map(i => i.style.background)).size")" 2 '... in a colour each'
+is "$(browser_value "boxes.filter(b => color(b.n) === theme().area[1]).map(b => b.n.name).join('|')")" 'pr;og\"x+0x40' \
+	'... that of most faults of a frame'
+read -r x y < <(browser_value "(b => Math.round(b.x + b.w / 2) + ' ' + Math.round(canvas.getBoundingClientRect().top + b.y + 9))(boxes.find(b => b.n.name === 'wor;ker'))")
+browser_mouse mouseMoved "$x" "$y"
+is "$(browser_value "document.getElementById('tip').textContent.split('\n').slice(-2).join('|')")" \
+	'1 no access (signal or EFAULT)|1 unknown: no error code' '... the pointer shows all classes of a frame'
+browser_value "document.querySelector('[data-class=\"15\"]').click(); 1" >/dev/null
+is "$(browser_value "document.getElementById('sum').textContent")" '4 of 5 faults, 1 process, 2 threads' 'html: without those without access'
 
 # ---- the class of each fault: what report --by class counts ----
 
@@ -269,6 +281,11 @@ same_classes()
 		END { for (i in string) at[string[i]] = i
 			for (i = 1; i <= k; i++) print string[label[i, at["fault_class"]]] "|" string[label[i, at["fault_class_witness"]]] "|" faults[i] }' |
 		add_up)" "$wanted" '... pprof'
+	is "$(sed -n '/id="data">/,/^<.script>/p' "$T/html" | sed 's/.*id="data">//; s/<.script>$//' | jq -r '. as $d | .sums |
+		[range(0; length; 5) as $i | "\(.[$i + 4]) \($d.classes[.[$i + 2]])"][]' | awk '{ n = $1; sub(/^[0-9]+ /, ""); sum[$0] += n }
+		END { for (class in sum) print sum[class], class }' | sort)" \
+		"$(pfscope report --by class --json "$1"; jq -r '.class[] | "\(.faults) \(.class)"' "$T/out" | awk '{ n = $1; sub(/^[0-9]+ /, "")
+		sum[$0] += n } END { for (class in sum) print sum[class], class }' | sort)" '... html'
 }
 
 # ---- real recordings: sums equal the report ----
