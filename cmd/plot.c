@@ -48,6 +48,7 @@ static const struct argp_option options[] = {
 	{ "size", OPT_SIZE, "WIDTHxHEIGHT", 0, "Size of the picture in pixels", 1 },
 	{ "title", OPTION_WORD(struct plot_args, style.title), "TEXT", 0, "Title (default: the recorded command)", 1 },
 	{ "width", OPT_WIDTH, "COLUMNS", 0, "Width of text output (default: the terminal's)", 1 },
+	SYMBOLS_OPTIONS,
 	{ "color", OPT_COLOR, "WHEN", OPTION_ARG_OPTIONAL, "Color text output: `always', `never' or `auto'", 1 },
 	{ 0 },
 };
@@ -94,6 +95,8 @@ static void check_options(const struct plot_args *args, const struct argp_state 
 	if ((text || page) && args->style.width)
 		argp_error(state, "--size: only for svg, png and pdf (%s)",
 			   text ? "text output has --width" : "an HTML page fills its window");
+	if (!page && reading_symbols_option(&args->reading))
+		argp_error(state, "%s: only an HTML page has names of code", reading_symbols_option(&args->reading));
 	if (!text && !args->output && isatty(STDOUT_FILENO))
 		argp_error(state, "--format: a picture is not written to a terminal (-o FILE)");
 	if (!text && (args->width || args->color))
@@ -173,7 +176,6 @@ static const struct argp argp = {
 	"Plot the touches of a recording: time from left to right, addresses from bottom to top, one band per region, and below faults per second and resident pages. Without -o the plot is text.\v"
 	"Examples:\n"
 	"  pfscope plot py.dat\n"
-	"  pfscope plot -o py.svg --color-by thread py.dat\n"
 	"  pfscope plot -o py.html py.dat                 zoom and hover in a browser\n"
 	"  pfscope plot -o heap.png --heat --region heap py.dat\n"
 	"  pfscope plot -o both.html --compare old.dat new.dat",
@@ -282,6 +284,8 @@ static int read_and_draw(struct reading_args *reading, struct pipeline *p, struc
 	int ret;
 
 	args->style.file = look_at_file(reading->file, &args->style);
+	args->style.symbols = &reading->symbols;
+	args->style.notes = reading->notes;
 	ret = read_data(reading, p, &args->data, err);
 	if (!ret)
 		ret = args->compare ? compare(args, err) : write_plot(args, err);

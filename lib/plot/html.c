@@ -350,7 +350,7 @@ int pfs_plot_write_html(const struct pfs_plot *plot, const struct pfs_plot_style
 	int ret = pfs_plot_grid_make(&page.grid, plot, PFS_PLOT_MAX_BINS, NULL, PFS_PLOT_BY_ACCESS);
 
 	if (!ret)
-		ret = pfs_plot_sites_find(&page.sites, plot, style->recorded);
+		ret = pfs_plot_sites_find(&page.sites, plot, style);
 	pfs_json_init(&page.json, out);
 	page.json.markup = true;
 	if (!ret) {

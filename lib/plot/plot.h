@@ -230,11 +230,14 @@ const char *pfs_plot_block_text(char buf[96], const struct pfs_plot *plot, const
 
 /* ---- formats ---- */
 
+struct pfs_debug_files;
 struct pfs_plot_style {
-	const char *title;	  /* NULL: the recording's command */
-	const char *file;	  /* its name, if no command is known; NULL: it has none */
-	const char *other;	  /* the name of the second recording */
-	struct timespec recorded; /* when the recording was complete; 0: unknown */
+	const char *title;		       /* NULL: the recording's command */
+	const char *file;		       /* its name, if no command is known; NULL: it has none */
+	const char *other;		       /* the name of the second recording */
+	struct timespec recorded;	       /* when the recording was complete; 0: unknown */
+	const struct pfs_debug_files *symbols; /* where a page finds names, too; NULL: the usual places */
+	const struct pfs_model *notes; /* if that is elsewhere, the build-ids of the recording, which are at its end */
 	bool heat;
 	enum pfs_plot_by by;		    /* unless it is a heat map */
 	const struct pfs_plot_theme *theme; /* NULL: light; a page follows the browser */
@@ -304,10 +307,10 @@ struct pfs_plot_sites {
 };
 
 /*
- * Finds the instructions of all cells, with symbols of the files on this machine; files that were changed after `until`
- * (0: any time) are not read. 0 or -ENOMEM; the caller calls pfs_plot_sites_fini() in any case.
+ * Finds the instructions of all cells, with symbols of the recorded files. 0 or -ENOMEM; the caller calls
+ * pfs_plot_sites_fini() in any case.
  */
-int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plot, struct timespec until);
+int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plot, const struct pfs_plot_style *style);
 void pfs_plot_sites_fini(struct pfs_plot_sites *sites);
 
 /* As members of the page's JSON: "files", "symbols", "sites". */

@@ -5,6 +5,7 @@
 #include "plot/plot.h"
 
 #include "base/array.h"
+#include "symbol/build_ids.h"
 #include "symbol/symbol.h"
 #include "view/labels.h"
 
@@ -113,7 +114,33 @@ static int look_up(struct pfs_plot_sites *sites, uint32_t first, uint32_t end, c
 	return 0;
 }
 
-int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plot, struct timespec until)
+/* The build-id that was recorded of a file, in *fact. NULL: none was. */
+static const char *build_id_in(const struct pfs_model *model, const struct pfs_plot_site *site, struct pfs_fact *fact)
+{
+	uint32_t dev;
+
+	for (unsigned int i = 0; model && i < model->nr_notes; i++)
+		if (pfs_recorded_build_id(&model->notes[i], fact, &dev) && dev == site->dev && fact->count == site->ino)
+			return fact->text;
+	return NULL;
+}
+
+static int read_symbols(struct pfs_elf_symbols *symbols, const struct pfs_plot_site *site,
+			const struct pfs_plot_data *data, const struct pfs_plot_style *style)
+{
+	struct pfs_fact fact;
+	struct pfs_elf_wanted wanted = { .path = site->name,
+					 .dev = site->dev,
+					 .ino = site->ino,
+					 .until = style->recorded,
+					 .files = style->symbols };
+
+	wanted.build_id = build_id_in(data->model, site, &fact) ?: build_id_in(data->side[1].model, site, &fact)
+				  ?: build_id_in(style->notes, site, &fact);
+	return pfs_elf_symbols_read(symbols, &wanted);
+}
+
+int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plot, const struct pfs_plot_style *style)
 {
 	uint32_t end;
 	int ret;
@@ -131,10 +158,7 @@ int pfs_plot_sites_find(struct pfs_plot_sites *sites, const struct pfs_plot *plo
 		for (end = first + 1; end < sites->nr_sites && same_file(sites->sites[end].site, site); end++)
 			continue;
 		if (in_file)
-			ret = pfs_elf_symbols_read(&symbols, &(struct pfs_elf_wanted){ .path = site->name,
-										       .dev = site->dev,
-										       .ino = site->ino,
-										       .until = until });
+			ret = read_symbols(&symbols, site, plot->data, style);
 		if (!ret)
 			ret = look_up(sites, first, end, &symbols);
 		if (!ret)

@@ -68,14 +68,18 @@ views()
 	local view
 
 	for view in 'report --csv --by function,line,stack --inlines' 'render --by-function' 'export --to folded' \
-		'export --to speedscope'; do
+		'export --to speedscope' 'plot --format html'; do
 		"$PFSCOPE" $view --comm whole --comm apart "$@" rec.ev || echo "status $?"
 	done
 }
 
+# symbols_of FILE: the functions in the data of a plot's page
+symbols_of() { sed -n 's/^"symbols":\[\(.*\)\],$/\1/p' "$1"; }
+
 views >before 2>err
 is "$(cat err)" '' 'the views, with the files in their places'
-[ "$(grep -c program.c before)" -gt 10 ] && grep -q 'whole;main;branch;inlined;leaf 3' before
+[ "$(grep -c program.c before)" -gt 10 ] && grep -q 'whole;main;branch;inlined;leaf 3' before &&
+	[ "$(symbols_of before)" = '"","leaf"' ]
 is $? 0 'they have names and lines'
 
 # ---- packed ----
@@ -101,6 +105,7 @@ is "$status|$(cmp again rec.ev.symbols)" '0|' '-o of a file that exists: replace
 mv bin elsewhere
 views >after 2>err
 is "$(grep -c -e program.c -e leaf after)" 0 'without the files there are no names'
+is "$(symbols_of after)" '""' '... and none in a plot'
 mkdir bin
 cp elsewhere/replaced bin/whole # another build
 views --symbols rec.ev.symbols >after 2>err
@@ -178,7 +183,15 @@ pfscope report --symbols rec.ev.symbols rec.ev
 is "$status" 2 'report --symbols without a table of code: wrong usage'
 pfscope render --symbols rec.ev.symbols rec.ev
 is "$status" 2 'render --symbols without --by-function: wrong usage'
-
+pfscope plot --symbols rec.ev.symbols rec.ev
+is "$status" 2 'plot --symbols of text: wrong usage'
+for options in '' '--symbols rec.ev.symbols'; do
+	"$PFSCOPE" plot --format html --comm replaced $options rec.ev >page
+	is "$(symbols_of page)|$(grep -c 'another build-id now' page)" '""|1' "plot $options: a file of another build gives no names"
+done
+cp bin/whole bin/whole.new && mv bin/whole.new bin/whole && touch -d '+1 hour' bin/whole
+"$PFSCOPE" plot --format html --comm whole rec.ev >page
+is "$(symbols_of page)" '"","leaf"' 'plot: the same build, copied later, has them'
 
 # ---- a debuginfod server ----
 
@@ -231,4 +244,17 @@ is "$(cat err)|$(grep -c -e program.c -e leaf after)" '|0' 'a server that does n
 pfscope report --debuginfod rec.ev
 is "$status|$(head -n 1 <<<"$err")" '2|pfscope report: --debuginfod: only with --by function, line, stack, module or instruction' \
 	'--debuginfod without code'
+
+# A stripped program has the names of its dynamic symbols.
+mkdir -p bin
+for name in whole apart without replaced; do
+	cp $name.all bin/$name
+done
+gcc -O1 -fno-pie -no-pie -rdynamic -DN=9 -Wl,--build-id -o bin/apart program.c && strip bin/apart
+nm bin/apart >out 2>&1
+cp bin/apart apart.all
+events | sed 's/ ip=[0-9a-f]*/ ip='"$(nm -D bin/apart | awk '$3 == "branch" { print $1 }')/" >dynamic.ev
+"$PFSCOPE" plot --format html --comm apart dynamic.ev >page
+is "$(grep -c 'no symbols' out)|$(symbols_of page)" '1|"","branch"' 'plot: a stripped program has the names of its dynamic symbols'
+
 done_testing
