@@ -39,7 +39,8 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "Draw into FILE, in the format of its suffix: svg, png, pdf, html or txt", 1 },
 	{ "format", OPT_FORMAT, "FORMAT", 0, "Output format: `svg', `png', `pdf', `html' or `text'", 1 },
 	{ "heat", OPTION_FLAG(struct plot_args, style.heat), NULL, 0, "Draw a heat map of the number of touches", 1 },
-	{ "color-by", OPT_COLOR_BY, "WHAT", 0, "Color the points by `access' (the default), `class' or `thread'", 1 },
+	{ "color-by", OPT_COLOR_BY, "WHAT", 0,
+	  "Color the points by `access' (the default), `class', `thread' or `fault-class'", 1 },
 	{ "theme", OPT_THEME, "THEME", 0, "Background: `light' (the default; a page follows the browser) or `dark'",
 	  1 },
 	{ "sort", OPT_SORT, "ORDER", 0, "Order of the regions: `address' (the default) or `faults', most on top", 1 },
@@ -127,6 +128,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check_files(args, state);
 		choose_format(args, state);
 		check_options(args, state);
+		args->reading.classify = args->format == PFS_PLOT_HTML || args->style.by == PFS_PLOT_BY_FAULT_CLASS;
 		return 0;
 	case 'o':
 		args->output = arg;
@@ -138,8 +140,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_COLOR_BY:
 		args->color_by = arg;
-		args->style.by = PFS_PLOT_BY_ACCESS + option_word(state, "color-by", arg, pfs_plot_by_names + 1, 3,
-								  "access, class or thread");
+		args->style.by =
+			PFS_PLOT_BY_ACCESS + option_word(state, "color-by", arg, pfs_plot_by_names + 1,
+							 PFS_PLOT_BYS - 1, "access, class, thread or fault-class");
 		return 0;
 	case OPT_THEME:
 		args->style.theme =

@@ -178,6 +178,7 @@ static int touch_once(struct pfs_plot_data *data, struct plot_slot *slot, const 
 			.access = pfs_has(ev, PFS_F_ACCESS) && ev->access <= PFS_EXECUTE ? ev->access : 0,
 			.class = pfs_has(ev, PFS_F_CLASS) && ev->class <= PFS_MAJOR_CLASS ? ev->class : 0,
 			.sampled = ev->kind == PFS_ACCESS,
+			.label = ev->kind == PFS_FAULT && data->filter ? pfs_labels_last(data->filter->labelled) : 0,
 		},
 	};
 	int ret = look_at(data, outcome->space, outcome->region, ev->addr);

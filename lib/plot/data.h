@@ -25,8 +25,9 @@
 /* enum pfs_access, enum pfs_class; 0: unknown. */
 struct pfs_plot_kind {
 	uint8_t access : 2, class : 2;
-	bool signal : 1;  /* ended in a signal */
-	bool sampled : 1; /* not a fault, but an access that a source sampled */
+	bool signal : 1;   /* ended in a signal */
+	bool sampled : 1;  /* not a fault, but an access that a source sampled */
+	uint8_t label : 5; /* its class, as the filter's labels have it; 0: unknown */
 };
 
 struct pfs_plot_cell {
@@ -79,7 +80,7 @@ void pfs_plot_cells_sort(struct pfs_plot_cells *cells);
 
 static inline unsigned int pfs_plot_kind_bits(struct pfs_plot_kind kind)
 {
-	return kind.access | kind.class << 2 | kind.signal << 4 | kind.sampled << 5;
+	return kind.access | kind.class << 2 | kind.signal << 4 | kind.sampled << 5 | kind.label << 6;
 }
 
 /* ---- what is gathered ---- */

@@ -5,13 +5,14 @@
 #include "plot/plot.h"
 
 #include "base/array.h"
+#include "classes/classes.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pfs_plot_by_names[4] = { "heat", "access", "class", "thread" };
+const char *const pfs_plot_by_names[PFS_PLOT_BYS] = { "heat", "access", "class", "thread", "fault-class" };
 const char *const pfs_plot_access_texts[4] = { "touched, access unknown", "read", "written", "executed" };
 const char *const pfs_plot_class_texts[4] = { "not known to be major", "minor", "major: read from disk",
 					      "ended in a signal" };
@@ -35,6 +36,39 @@ static void choose_threads(struct pfs_plot_grid *grid, const struct pfs_plot_dat
 	}
 }
 
+/* So have the classes with the most faults. */
+static void choose_labels(struct pfs_plot_grid *grid, const struct pfs_plot_data *data)
+{
+	uint64_t counts[1 << 5] = { 0 };
+
+	for (size_t i = 0; i < data->cells.nr; i++)
+		if (!data->cells.cells[i].kind.sampled)
+			counts[data->cells.cells[i].kind.label] += data->cells.cells[i].count;
+	while (grid->nr_labels < PFS_PLOT_OTHERS) {
+		unsigned int best = 0;
+
+		for (unsigned int label = 1; label < 1 << 5; label++)
+			if (counts[label] > counts[best])
+				best = label;
+		if (!counts[best])
+			break;
+		counts[best] = 0;
+		grid->labels[grid->nr_labels++] = best;
+	}
+}
+
+uint32_t pfs_plot_label_color(const struct pfs_plot_grid *grid, unsigned int label)
+{
+	const uint8_t *found = memchr(grid->labels, label, grid->nr_labels);
+
+	return found ? found - grid->labels : PFS_PLOT_OTHERS;
+}
+
+const char *pfs_plot_label_text(unsigned int label)
+{
+	return label && label <= PFS_NR_CLASSES ? pfs_class_names[label - 1] : "class not known";
+}
+
 uint32_t pfs_plot_thread_color(const struct pfs_plot_grid *grid, uint32_t thread)
 {
 	uint32_t color = 0;
@@ -55,6 +89,8 @@ static uint32_t color_of(const struct pfs_plot_grid *grid, const struct pfs_plot
 		return cell->kind.signal ? 3 : cell->kind.class;
 	case PFS_PLOT_BY_THREAD:
 		return pfs_plot_thread_color(grid, cell->thread);
+	case PFS_PLOT_BY_FAULT_CLASS:
+		return pfs_plot_label_color(grid, cell->kind.label);
 	default:
 		return 0;
 	}
@@ -86,7 +122,12 @@ const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_pl
 	if (!grid->by_color[color])
 		return NULL;
 	if (color == PFS_PLOT_SAMPLED || color == PFS_PLOT_OTHERS)
-		snprintf(buf, size, color == PFS_PLOT_OTHERS ? "other threads" : "sampled accesses (not faults)");
+		snprintf(buf, size, "%s",
+			 color == PFS_PLOT_SAMPLED	  ? "sampled accesses (not faults)"
+			 : grid->by == PFS_PLOT_BY_THREAD ? "other threads"
+							  : "other classes");
+	else if (grid->by == PFS_PLOT_BY_FAULT_CLASS)
+		snprintf(buf, size, "%s", pfs_plot_label_text(grid->labels[color]));
 	else if (grid->by == PFS_PLOT_BY_THREAD)
 		pfs_plot_thread_text(plot, grid->threads[color], buf, size);
 	else
@@ -204,6 +245,7 @@ int pfs_plot_grid_make(struct pfs_plot_grid *grid, const struct pfs_plot *plot, 
 				  ? grid->bins << plot->data->cells.time_shift
 				  : UINT64_MAX;
 	choose_threads(grid, plot->data);
+	choose_labels(grid, plot->data);
 	for (uint32_t side = 0; !ret && side < plot->data->nr_sides; side++) {
 		grid->faults[side] = calloc(grid->columns, sizeof(**grid->faults));
 		grid->resident[side] = calloc(grid->columns, sizeof(**grid->resident));

@@ -4,6 +4,7 @@
  * other file.
  */
 #include "plot/page.h"
+#include "classes/classes.h"
 #include "plot/plot.h"
 #include "view/labels.h"
 
@@ -95,6 +96,7 @@ static void write_theme(struct pfs_json *json, const struct pfs_plot_theme *them
 	write_array(json, "access", theme->access, 4);
 	write_array(json, "class", theme->class, 4);
 	write_array(json, "thread", theme->thread, PFS_PLOT_OTHERS + 1);
+	write_array(json, "fault-class", theme->thread, PFS_PLOT_OTHERS + 1);
 	pfs_json_end(json, "}");
 }
 
@@ -121,9 +123,9 @@ static void write_looks(struct pfs_json *json)
 	pfs_json_end(json, "]");
 	begin_object(json, "shape_of");
 	pfs_json_u64(json, "sampled", pfs_plot_shape(PFS_PLOT_BY_NOTHING, PFS_PLOT_SAMPLED));
-	for (enum pfs_plot_by by = PFS_PLOT_BY_ACCESS; by <= PFS_PLOT_BY_THREAD; by++) {
+	for (enum pfs_plot_by by = PFS_PLOT_BY_ACCESS; by < PFS_PLOT_BYS; by++) {
 		begin_array(json, pfs_plot_by_names[by]);
-		for (unsigned int i = 0; i < (by == PFS_PLOT_BY_THREAD ? PFS_PLOT_OTHERS + 1 : 4); i++)
+		for (unsigned int i = 0; i < (by >= PFS_PLOT_BY_THREAD ? PFS_PLOT_OTHERS + 1 : 4); i++)
 			pfs_json_u64(json, NULL, pfs_plot_shape(by, i));
 		pfs_json_end(json, "]");
 	}
@@ -147,6 +149,19 @@ static void write_names(struct page *page)
 	begin_array(json, "ranks");
 	for (uint32_t i = 0; i < data->nr_threads; i++)
 		pfs_json_u64(json, NULL, pfs_plot_thread_color(&page->grid, i));
+	pfs_json_end(json, "]");
+	begin_array(json, "labels");
+	for (unsigned int label = 0; label <= PFS_NR_CLASSES; label++)
+		pfs_json_string(json, NULL, label ? pfs_plot_label_text(label) : "");
+	pfs_json_end(json, "]");
+	begin_array(json, "label_ranks");
+	for (unsigned int label = 0; label <= PFS_NR_CLASSES; label++)
+		pfs_json_u64(json, NULL, pfs_plot_label_color(&page->grid, label));
+	pfs_json_end(json, "]");
+	begin_array(json, "fault-class");
+	for (unsigned int i = 0; i <= PFS_PLOT_OTHERS; i++)
+		pfs_json_string(json, NULL,
+				i < page->grid.nr_labels ? pfs_plot_label_text(page->grid.labels[i]) : "other classes");
 	pfs_json_end(json, "]");
 	pfs_plot_sites_write(&page->sites, json);
 }

@@ -63,6 +63,7 @@ const numberOf = {
 	access: i => C.kind[i] & 3,
 	class: i => C.kind[i] & 16 ? 3 : C.kind[i] >> 2 & 3,
 	thread: i => D.ranks[C.thread[i]],
+	'fault-class': i => D.label_ranks[C.kind[i] >> 6],
 	heat: () => '',
 };
 
@@ -251,7 +252,8 @@ function spotText(s)
 		(s.count > 1 ? number(s.count) + ' of them; the first: ' : '') + what +
 			', ' + D.access[kind & 3] +
 			(kind >> 2 & 3 ? ', ' + D.class[kind >> 2 & 3] : '') +
-			(kind & 16 ? ', ' + D.class[3] : ''),
+			(kind & 16 ? ', ' + D.class[3] : '') +
+			(kind >> 6 ? '; ' + D.labels[kind >> 6] : ''),
 		'address      0x' + addr.toString(16),
 		'region       ' + (D.names[seg[5]] + ' ' + ranges[C.segment[i]]).trim(),
 		'instruction  ' + siteText(C.site[i]),
@@ -568,6 +570,7 @@ document.onkeydown = e => {
 		s: () => select(view.x0, view.x1), z: zoomToSpan, d: () => $('dark').click(),
 		'/': () => $('find').focus(), n: () => next(1), N: () => next(-1),
 		1: () => setBy('access'), 2: () => setBy('class'), 3: () => setBy('thread'), 4: () => setBy('heat'),
+		5: () => setBy('fault-class'),
 	};
 	if (e.target === $('find'))
 		return;

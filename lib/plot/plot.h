@@ -123,11 +123,17 @@ struct pfs_plot_grid {
 	uint64_t most_faults, most_resident; /* in one column */
 	uint32_t threads[PFS_PLOT_OTHERS];   /* with a colour each, the busiest first */
 	uint32_t nr_threads;
+	uint8_t labels[PFS_PLOT_OTHERS]; /* of classes with a colour each, those with the most faults first */
+	uint32_t nr_labels;
 	enum pfs_plot_by by;
 };
 
 /* The colour of the thread when faults are coloured by thread. */
 uint32_t pfs_plot_thread_color(const struct pfs_plot_grid *grid, uint32_t thread);
+
+/* The colour of the faults with that label when they are coloured by what the kernel had to do, and the name of the class. */
+uint32_t pfs_plot_label_color(const struct pfs_plot_grid *grid, unsigned int label);
+const char *pfs_plot_label_text(unsigned int label);
 
 /* rows: of each band; NULL: one each. 0 or -ENOMEM. */
 int pfs_plot_grid_make(struct pfs_plot_grid *grid, const struct pfs_plot *plot, uint32_t max_columns,
@@ -138,9 +144,9 @@ void pfs_plot_grid_fini(struct pfs_plot_grid *grid);
 const char *pfs_plot_color_text(const struct pfs_plot *plot, const struct pfs_plot_grid *grid, uint32_t color,
 				char *buf, size_t size);
 
-extern const char *const pfs_plot_by_names[4];	   /* by enum pfs_plot_by */
-extern const char *const pfs_plot_access_texts[4]; /* by enum pfs_access */
-extern const char *const pfs_plot_class_texts[4];  /* by enum pfs_class; the last: ended in a signal */
+extern const char *const pfs_plot_by_names[PFS_PLOT_BYS]; /* by enum pfs_plot_by */
+extern const char *const pfs_plot_access_texts[4];	  /* by enum pfs_access */
+extern const char *const pfs_plot_class_texts[4];	  /* by enum pfs_class; the last: ended in a signal */
 
 /* "worker 4711", escaped. Returns buf. */
 const char *pfs_plot_thread_text(const struct pfs_plot *plot, uint32_t thread, char *buf, size_t size);

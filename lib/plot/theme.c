@@ -74,6 +74,7 @@ const char *pfs_plot_color(const struct pfs_plot_theme *theme, enum pfs_plot_by 
 		[PFS_PLOT_BY_ACCESS] = theme->access,
 		[PFS_PLOT_BY_CLASS] = theme->class,
 		[PFS_PLOT_BY_THREAD] = theme->thread,
+		[PFS_PLOT_BY_FAULT_CLASS] = theme->thread,
 	};
 
 	if (color == PFS_PLOT_SAMPLED)
@@ -115,6 +116,7 @@ enum pfs_plot_shapes pfs_plot_shape(enum pfs_plot_by by, uint32_t color)
 	case PFS_PLOT_BY_CLASS:
 		return class[color];
 	case PFS_PLOT_BY_THREAD:
+	case PFS_PLOT_BY_FAULT_CLASS:
 		return color; /* the first ones, and an hourglass for the others */
 	default:
 		return PFS_PLOT_SQUARE;

@@ -15,11 +15,13 @@ enum pfs_plot_by {
 	PFS_PLOT_BY_ACCESS,
 	PFS_PLOT_BY_CLASS,
 	PFS_PLOT_BY_THREAD,
+	PFS_PLOT_BY_FAULT_CLASS, /* what the kernel had to do (classes/classes.h) */
+	PFS_PLOT_BYS,
 };
 
 enum {
 	PFS_PLOT_COLORS = 12,
-	PFS_PLOT_OTHERS = 10,  /* threads without a colour of their own */
+	PFS_PLOT_OTHERS = 10,  /* threads, or classes, without a colour of their own */
 	PFS_PLOT_SAMPLED = 11, /* sampled accesses, which are not faults */
 	PFS_PLOT_LEVELS = 9,   /* of a heat map */
 	PFS_PLOT_AREAS = 7,    /* one upon the other, and one of all others */

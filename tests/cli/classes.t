@@ -136,6 +136,9 @@ for file in "$ROOT/examples/tour.events" "$DATA"/dat/*.dat; do
 		pfscope report --by process --json --class "$class" "$file"
 		echo "$(jq '[.process[].faults] | add // 0' "$T/out") $class"
 	done <"$T/classes" >"$T/filtered"
+	pfscope plot --format svg --color-by fault-class "$file"
+	sed -n 's/.*"colors":\({[^}]*}\).*/\1/p' "$T/out" | sed 's/&quot;/"/g' | jq -r 'to_entries[] | "\(.value) \(.key)"' | sort >"$T/plotted"
+	same "$T/plotted" "$T/classes" "${file##*/}: plot --color-by fault-class has the faults that report --by class counts"
 	same "$T/filtered" "$T/classes" "${file##*/}: report --class leaves what report --by class counts"
 	is "$(wc -l <"$T/each")" "$(awk '{ n += $1 } END { print n }' "$T/classes")" '... and so does events'
 	is "$(sort "$T/each" | comm -23 - "$T/all" | wc -l)" 0 '... the same faults, each once'

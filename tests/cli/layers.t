@@ -27,7 +27,7 @@ rooms()
 	lib symbol: jit stack model event os base
 	lib code: view symbol jit stack model base
 	lib unwind: os base
-	lib plot: compare view symbol model objects event base
+	lib plot: compare view classes symbol model objects event base
 	lib export: classes plot symbol jit stack model event base
 	lib objects: event base
 	lib refault: os event base

@@ -6,7 +6,7 @@
 	const said = [], check = (name, ok) => said.push((ok ? 'ok ' : 'not ok ') + name);
 	const all = D.summary.faults + D.summary.sampled, sum = map => [...map.values()].reduce((a, b) => a + b, 0);
 	check('cells add up', C.count.reduce((a, b) => a + b, 0) === all);
-	for (const what of ['access', 'class', 'thread', 'heat'])
+	for (const what of ['access', 'class', 'thread', 'fault-class', 'heat'])
 		check('legend adds up by ' + what, sum(setBy(what)) === all);
 	setBy('access');
 	check('all is drawn', draw() === all && spots.reduce((a, s) => a + s.count, 0) === all);

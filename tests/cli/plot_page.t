@@ -310,7 +310,7 @@ is "$(browser_value 'view.x1 === D.bins && by === "access" && !hidden.size && !s
 
 # ---- keys ----
 
-for key in 1:access 2:class 3:thread 4:heat; do
+for key in 1:access 2:class 3:thread 5:fault-class 4:heat; do
 	browser_key ${key%:*}
 	is "$(browser_value by)" "${key#*:}" "key ${key%:*}: ${key#*:}"
 done

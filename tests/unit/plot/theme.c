@@ -181,11 +181,12 @@ static void test_areas(void **state)
 
 static void test_shapes(void **state)
 {
-	static const uint32_t nr[] = {
-		[PFS_PLOT_BY_ACCESS] = 4, [PFS_PLOT_BY_CLASS] = 4, [PFS_PLOT_BY_THREAD] = PFS_PLOT_OTHERS + 1
-	};
+	static const uint32_t nr[] = { [PFS_PLOT_BY_ACCESS] = 4,
+				       [PFS_PLOT_BY_CLASS] = 4,
+				       [PFS_PLOT_BY_THREAD] = PFS_PLOT_OTHERS + 1,
+				       [PFS_PLOT_BY_FAULT_CLASS] = PFS_PLOT_OTHERS + 1 };
 
-	for (enum pfs_plot_by by = PFS_PLOT_BY_ACCESS; by <= PFS_PLOT_BY_THREAD; by++) {
+	for (enum pfs_plot_by by = PFS_PLOT_BY_ACCESS; by < PFS_PLOT_BYS; by++) {
 		bool used[PFS_PLOT_SHAPES] = { false };
 
 		used[pfs_plot_shape(by, PFS_PLOT_SAMPLED)] = true;
