@@ -32,7 +32,7 @@ static const char schema[] =
 	"CREATE TABLE fault(run INTEGER, ts INTEGER, thread INTEGER, space INTEGER, address INTEGER, page INTEGER,"
 	" region_key INTEGER, file_offset INTEGER, access TEXT, mode TEXT, class TEXT, how TEXT, ip INTEGER,"
 	" latency INTEGER, signal INTEGER, resident INTEGER, stack_id INTEGER, weight INTEGER,"
-	" fault_class TEXT, fault_class_witness TEXT);"
+	" fault_class TEXT, fault_class_witness TEXT, pfn INTEGER);"
 	"CREATE TABLE resident(run INTEGER, ts INTEGER, thread INTEGER, space INTEGER, page INTEGER, region_key INTEGER,"
 	" stack_id INTEGER, weight INTEGER);"
 	"CREATE TABLE stack(run INTEGER, stack_id INTEGER, parent INTEGER, frame_id INTEGER, depth INTEGER,"
@@ -45,7 +45,8 @@ static const char schema[] =
 	"CREATE TABLE coverage(run INTEGER, key TEXT, value TEXT);"
 	"CREATE VIEW faults AS SELECT f.run, f.ts, p.pid, t.tid, t.comm, f.address, k.name AS region, f.file_offset,"
 	" f.access, f.mode, f.class, f.how, f.latency, f.signal, f.weight, s.depth, r.function, r.module, r.source, r.line,"
-	" f.stack_id, f.fault_class, f.fault_class_witness FROM fault f LEFT JOIN thread t USING (run, thread) LEFT JOIN process p USING (run, process)"
+	" f.stack_id, f.fault_class, f.fault_class_witness, f.pfn FROM fault f LEFT JOIN thread t USING (run, thread)"
+	" LEFT JOIN process p USING (run, process)"
 	" LEFT JOIN region_key k USING (run, region_key) LEFT JOIN stack s USING (run, stack_id)"
 	" LEFT JOIN frame r USING (run, frame_id);";
 
@@ -57,7 +58,7 @@ static const struct {
 } tables[NR_TABLES] = {
 	[RUN] = { "run", 8 },		[PROCESS] = { "process", 3 },
 	[THREAD] = { "thread", 4 },	[REGION_KEY] = { "region_key", 2 },
-	[FAULT] = { "fault", 19 },	[RESIDENT] = { "resident", 7 },
+	[FAULT] = { "fault", 20 },	[RESIDENT] = { "resident", 7 },
 	[STACK] = { "stack", 5 },	[FRAME] = { "frame", 8 },
 	[REGION] = { "region", 11 },	[LOST] = { "lost", 5 },
 	[COVERAGE] = { "coverage", 2 },
@@ -262,6 +263,7 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
 	number(viewer, to, 1);
 	text(viewer, to, viewer_class(f->label));
 	text(viewer, to, viewer_witness(f->label, f->how));
+	number_if(viewer, to, f->pfn, f->pfn);
 	return add(viewer, to);
 }
 

@@ -41,6 +41,7 @@ struct viewer_fault {
 	uint64_t addr, ip;   /* ip 0: unknown */
 	uint64_t off;	     /* of addr in the file, if has_off */
 	uint64_t latency_ns; /* 0: unknown */
+	uint64_t pfn;	     /* the page frame; 0: unknown */
 	const char *region;  /* its name: "/usr/lib/libc.so.6", "[heap]", "anon", "(no known region)" */
 	const char *comm;    /* of the thread then */
 	uint32_t thread;     /* its number */

@@ -434,6 +434,7 @@ static int take_fault(struct viewer_walk *walk, const struct pfs_event *ev, cons
 		.how = pfs_has(ev, PFS_F_HOW) && ev->how < PFS_NR_HOW ? ev->how : 0,
 		.label = filter ? pfs_labels_last(filter->labelled) : 0,
 		.latency_ns = pfs_has(ev, PFS_F_LATENCY) ? ev->latency_ns : 0,
+		.pfn = pfs_has(ev, PFS_F_PFN) ? ev->pfn : 0,
 	};
 	bool has_ip = pfs_has(ev, PFS_F_IP);
 	int32_t pid = outcome->thread->proc->pid;

@@ -386,6 +386,10 @@ is "$(query 'select how from fault' | tr '\n' ' ')" "$(tr -s ' ' <<<"$hows ")" '
 same_classes "$T/hows.events"
 export_to sqlite --class 'zero page' "$T/hows.events"
 is "$(query 'select how, fault_class, fault_class_witness from fault')" 'anon|zero page|reported' 'filters by class'
+sed 's/\( fault .*addr=2.*\)/\1 pfn=12ab3/; s/\( fault .*addr=10002000.*\)/\1 pfn=fffffffff/' "$T/a.events" >"$T/frames.events"
+export_to sqlite "$T/frames.events"
+is "$(query "select printf('%x', pfn) from faults where pfn not null order by ts" | paste -sd' ')|$(query 'select count(*) from fault')" \
+	"$(grep -o 'pfn=.*' "$T/frames.events" | cut -d= -f2 | paste -sd' ')|5" 'page frames, where they are known'
 export_to sqlite <"$ROOT/examples/tour.events"
 is "$(query "select count(*) from fault where fault_class = 'copy of the zero page'")" 5 'classes of standard input'
 
