@@ -7,12 +7,7 @@
 . "$ROOT/tests/browser.sh"
 need_programs chromium base64
 speedscope=$(dirname "$BUILD")/$(basename "$BUILD" -san)/speedscope
-if ! [ -f "$speedscope/index.html" ]; then
-	[ "${CI:-}" = true ] || skip_all 'speedscope is missing: make deps-tests'
-	fail 'speedscope is there'
-	done_testing
-	exit 1
-fi
+[ -f "$speedscope/index.html" ] || skip_all 'speedscope is missing: make deps-tests'
 
 # Two threads, of 3 and 2 faults, in functions that have no names but their places.
 cat >"$T/a.events" <<'END_OF_EVENTS'
