@@ -273,11 +273,12 @@ fuzz: deps-fuzz	## fuzz for FUZZ_SECONDS a target; the corpus is kept
 	$(build_fuzz)
 	@tests/fuzz/fuzz -s $(FUZZ_SECONDS) $(O)-fuzz
 
-soak: deps-tests	## the random layouts of SOAK_SEEDS, each page compared with the page table; perf events flat out for a minute
+soak: deps-vm	## the random layouts of SOAK_SEEDS, each page compared with the page table; perf events flat out for a minute; 60 kills
 	$(build_plain)
 	$(mount_as_root)
 	@NAMES=layout SEEDS='$(SOAK_SEEDS)' tests/run -O $(O) tests/live/pages.t
 	@FLOOD_SECONDS=60 tests/run -O $(O) tests/live/perf-flat-out.t
+	@KERNELS=6.12 KILLS=60 tests/run -O $(O) tests/vm/kills.t
 
 bench: deps-tests	## speed of reading and cost of recording, as a table (root and tracefs)
 	$(build_plain)

@@ -27,9 +27,9 @@ struct change {
 static const struct change changes[] = {
 	/* The word is replaced in it. */
 	{ PFS_OVERLAY_TASK_WORK, TASK_WORK, NULL, NULL },
-	/* Macros by now, which tests for functions do not see; and a warning about the old flush. */
+	/* Macros by now, which tests for functions do not see; and a warning of the kernel about each flush. */
 	{ PFS_OVERLAY_LINUX_6_10, "linux/alloc.c",
-	  "#undef flush_scheduled_work\n#define flush_scheduled_work() __flush_workqueue(system_wq)\n#define STAPCONF_VZALLOC 1\n#define STAPCONF_VMALLOC_NODE 1\n#define STAPCONF_VZALLOC_NODE 1\n#undef STAPCONF_KALLSYMS_ON_EACH_SYMBOL\n",
+	  "#define __warn_flushing_systemwide_wq() do { } while (0)\n#define STAPCONF_VZALLOC 1\n#define STAPCONF_VMALLOC_NODE 1\n#define STAPCONF_VZALLOC_NODE 1\n#undef STAPCONF_KALLSYMS_ON_EACH_SYMBOL\n",
 	  "" },
 	/* Its way to look names up no longer exists; on PPC64 it leaves that to register_kprobe(). */
 	{ PFS_OVERLAY_LINUX_6_10, "linux/kprobes.c",

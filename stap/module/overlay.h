@@ -26,7 +26,7 @@
 /* The text with each such word replaced; the caller frees. NULL: no memory. */
 char *pfs_word_replace(const char *text, const char *word, const char *by);
 
-#define PFS_OVERLAY_VERSION 2
+#define PFS_OVERLAY_VERSION 3
 
 enum { PFS_OVERLAY_TASK_WORK = 1, PFS_OVERLAY_LINUX_6_10 = 2 };
 
