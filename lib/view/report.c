@@ -526,19 +526,34 @@ static void fill_refault(struct pfs_table *table, const struct pfs_refault_how *
 	pfs_table_known(table, how->method == PFS_REFAULT_HIDE, pfs_counts_hidden(counts));
 }
 
-static void put_hidden_text(FILE *out, const struct pfs_counts *counts)
+static unsigned int nr_hugetlb(const struct pfs_report_lines *g)
 {
-	uint64_t hidden = pfs_counts_hidden(counts);
-	char number[32], more[32];
+	unsigned int nr = 0;
 
-	fprintf(out, "  %s faults on hidden pages, %s of the program's own\n", pfs_grouped_text(number, hidden),
-		pfs_grouped_text(more, counts->faults - hidden));
+	for (size_t i = 0; i < g->nr_regions; i++)
+		nr += g->regions[i].row.region && g->regions[i].row.region->traits & PFS_TRAIT_HUGETLB;
+	return nr;
 }
 
-static void put_refault_text(FILE *out, const struct pfs_refault_how *how, const struct pfs_refault_sums *sums,
-			     const struct pfs_counts *counts)
+static void put_hidden_text(const struct pfs_report_lines *g)
+{
+	const struct pfs_counts *counts = &g->model->counts;
+	uint64_t hidden = pfs_counts_hidden(counts);
+	unsigned int hugetlb = nr_hugetlb(g);
+	char number[32], more[32];
+
+	fprintf(g->options->out, "  %s faults on hidden pages, %s of the program's own\n",
+		pfs_grouped_text(number, hidden), pfs_grouped_text(more, counts->faults - hidden));
+	pfs_plural(number, sizeof(number), hugetlb, "region");
+	if (hugetlb)
+		fprintf(g->options->out, "  %s of hugetlbfs stayed accessible\n", number);
+}
+
+static void put_refault_text(const struct pfs_report_lines *g, const struct pfs_refault_how *how,
+			     const struct pfs_refault_sums *sums)
 {
 	char text[PFS_REFAULT_HOW_MAX], cost[PFS_REFAULT_TEXT_MAX];
+	FILE *out = g->options->out;
 
 	pfs_refault_how_text(text, how);
 	pfs_refault_cost_text(cost, how->method, sums);
@@ -546,7 +561,7 @@ static void put_refault_text(FILE *out, const struct pfs_refault_how *how, const
 	if (sums->nr_cycles)
 		fputs(cost, out);
 	if (how->method == PFS_REFAULT_HIDE)
-		put_hidden_text(out, counts);
+		put_hidden_text(g);
 }
 
 /* Pages that pfscope made fault again caused some of the faults: by which method, and at what cost. */
@@ -559,7 +574,7 @@ static int put_refault(const struct pfs_report_lines *g)
 	if (!pfs_model_refault(g->model, &how))
 		return 0;
 	if (g->options->format == PFS_VIEW_TEXT) {
-		put_refault_text(g->options->out, &how, sums, &g->model->counts);
+		put_refault_text(g, &how, sums);
 		return 0;
 	}
 	table = pfs_table_new(refault_columns);
@@ -589,7 +604,7 @@ static int put_microset(const struct pfs_report_lines *g)
 		fprintf(g->options->out,
 			"all pages of %s but the last %" PRIu64 " of each %s were hidden (--microset):\n", fact.text,
 			fact.count, fact.what);
-		put_hidden_text(g->options->out, counts);
+		put_hidden_text(g);
 		return 0;
 	}
 	table = pfs_table_new(microset_columns);

@@ -107,3 +107,73 @@ consistent()
 		}
 		END { print seen }' "$2" "$4"
 }
+
+# fifo_hidden N: the same of the order that tests/workload/hidden printed, behind the first writes: only accesses of pages that
+# are hidden. What one system call accesses enters the FIFO when it returns, the last 64 pages of it.
+fifo_hidden()
+{
+	awk -v max="$1" '
+		function enter(tid, page,	old) {
+			if ((tid, page) in queued)
+				return
+			queued[tid, page]
+			queue[tid, tail[tid]++] = page
+			if (tail[tid] - head[tid] > max) {
+				old = queue[tid, head[tid]++]
+				delete queued[tid, old]
+				delete open[tid, old]
+			}
+		}
+		$2 == "begin" { begun = 1 }
+		$2 == "moved" || $2 == "exec" { delete open }
+		$2 == "exec" {
+			begun = 0
+			delete queued
+			delete head
+			delete tail
+		}
+		$2 == "dropped" {
+			delete open[$1, $3]
+			absent[$3]
+			next
+		}
+		$2 == "(" {
+			in_call = 1
+			noted = 0
+		}
+		$2 == ")" {
+			for (i = 0; i < noted; i++)
+				if (i < noted - 64)
+					delete open[$1, note[i]]
+				else
+					enter($1, note[i])
+			in_call = 0
+		}
+		NF == 3 && !(($1, $2) in open) {
+			if (begun && !($2 in absent)) {
+				if (last[$1] != $2)
+					print $1, $2
+				last[$1] = $2
+			}
+			delete absent[$2]
+			open[$1, $2]
+			if (in_call)
+				note[noted++] = $2
+			else
+				enter($1, $2)
+		}'
+}
+
+# recorded_hidden EVENTS SAID: the faults on hidden pages of the threads in SAID, but for those of get_user_pages.
+recorded_hidden()
+{
+	awk "$number"'
+		FNR == NR { known[$1]; next }
+		$2 == "fault" && / how=hidden/ && / code=/ && substr($5, 5) in known && $6 ~ /^addr=3........$/ {
+			tid = substr($5, 5)
+			page = number(substr($6, 7, 5))
+			if (last[tid] != page)
+				print tid, page
+			last[tid] = page
+		}' "$2" "$1"
+}

@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 1100
+#
+# Pages that are hidden while something else happens to them, on Debian's 6.1 and 6.12: hidden.guest has the tests.
+
+. "${0%/*}/vm.sh"
+
+build_probes || { done_testing; exit; }
+boot_args=(-e "MODULES=$T/share")
+in_guests 800 bash tests/vm/hidden.guest
+done_testing
