@@ -94,11 +94,14 @@ static int heed_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 		break;
 	case PFS_NOTE_PROBES:
 	case PFS_NOTE_CLASSIFY:
+	case PFS_NOTE_MICROSET:
 		asm_pending_note(a, fact);
 		break;
+	case PFS_NOTE_REFAULT:
+		asm_pending_note(a, fact);
+		return asm_access_note(a, fact);
 	case PFS_NOTE_ACCESS_BY:
 	case PFS_NOTE_ACCESS_TARGETS:
-	case PFS_NOTE_REFAULT:
 		return asm_access_note(a, fact);
 	default:
 		break;
@@ -223,6 +226,7 @@ static const struct handler {
 	[RAW_HANDLER] = { asm_handler, IN_FAULT },
 	[RAW_HANDLER_END] = { asm_handler_end, IN_FAULT },
 	[RAW_FUNCTION] = { asm_function, IN_FAULT },
+	[RAW_HIDDEN] = { asm_hidden, IN_FAULT },
 	[RAW_MAP_PAGES] = { asm_map_pages, IN_FAULT },
 	[RAW_ADD_CACHE] = { asm_add_cache, IN_FAULT },
 	[RAW_DELETE_CACHE] = { asm_delete_cache, IN_FAULT },

@@ -147,6 +147,7 @@ struct asm_thread {
 	LIST_ENTRY(asm_thread) execing;
 	bool in_fault;		       /* nothing has shown yet that its last fault is over */
 	struct asm_pending *pending;   /* the fault that waits for its stack, or for its handler to return; or NULL */
+	uint64_t hidden;	       /* the last mark, see asm_hidden(); 0: none */
 	struct asm_doubtful *doubtful; /* a fault that may be the kernel's own, see fault_stacks.c; or NULL */
 	UT_hash_handle hh;
 };
@@ -181,7 +182,8 @@ struct pfs_assembler {
 	uint64_t losses;    /* so far */
 	bool handlers;	    /* handle_mm_fault's beginnings and ends are */
 	uint32_t functions; /* of enum pfs_handler: those the function tracer watched */
-	bool defers;	    /* either: faults are passed on when their handler has returned */
+	bool hides;	    /* pages were hidden: marks say which faults are due to that */
+	bool defers;	    /* one of these: a fault is passed on when its handler has returned, or when it is marked */
 	int32_t only_pid;   /* --no-follow: 0 or the one process */
 	int32_t *targets;   /* DAMON's, by number: the process of each, or 0 */
 	unsigned int nr_targets;
@@ -354,7 +356,7 @@ bool asm_pending_awaits_kernel(const struct pfs_assembler *a, const struct asm_t
 /* Nothing more comes of its stack. */
 int asm_pending_stack_over(struct pfs_assembler *a, struct asm_thread *t);
 
-asm_fn asm_handler, asm_handler_end, asm_function;
+asm_fn asm_handler, asm_handler_end, asm_function, asm_hidden;
 
 /* Takes in the notes on how the handler is watched. */
 void asm_pending_note(struct pfs_assembler *a, const struct pfs_fact *fact);

@@ -35,6 +35,7 @@ struct asm_pending {
 	bool exception;	     /* else get_user_pages */
 	bool began;	     /* a handler has run or runs */
 	bool again;	     /* it has ended, and is to be run again */
+	bool hidden;	     /* its page was */
 	struct pfs_event ev; /* PFS_FAULT or PFS_POPULATE */
 	uint64_t addr;
 	uint64_t began_ns;	  /* of the handler that runs; 0: none does */
@@ -84,6 +85,10 @@ void asm_pending_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 {
 	if (fact->key == PFS_NOTE_PROBES)
 		a->handlers = true;
+	else if (fact->key == PFS_NOTE_MICROSET)
+		a->hides = true;
+	else if (fact->key == PFS_NOTE_REFAULT)
+		a->hides |= fact->method == PFS_REFAULT_HIDE;
 	else
 		for (const char *p = fact->text; *p; p += strcspn(p, " "), p += strspn(p, " ")) {
 			int handler = pfs_handler_find(p, strcspn(p, " "));
@@ -91,7 +96,7 @@ void asm_pending_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 			if (handler >= 0)
 				a->functions |= 1u << handler;
 		}
-	a->defers = a->handlers || a->functions;
+	a->defers = a->handlers || a->functions || a->hides;
 }
 
 /* Starts a pending fault after passing on the one before. NULL with *err set. */
@@ -176,7 +181,7 @@ static void set_how(const struct pfs_assembler *a, struct asm_pending *p)
 	bool inferred;
 	unsigned int how = pfs_handlers_how(p->seen, a->functions, &inferred);
 
-	if (!how)
+	if (!how || p->hidden) /* else a hidden page is one of NUMA balancing */
 		return;
 	PFS_SET(&p->ev, how, HOW, how);
 	if (inferred)
@@ -351,6 +356,22 @@ static void take_arguments(struct asm_pending *p, const struct raw_event *raw)
 		asm_event_set_range(ev, p->region);
 }
 
+static uint64_t mark_of(const struct pfs_assembler *a, uint64_t addr, bool exception)
+{
+	return page_of(a, addr) + 1 + exception;
+}
+
+/* Is the last mark this fault's? */
+static bool take_mark(const struct pfs_assembler *a, struct asm_thread *t, struct asm_pending *p)
+{
+	if (t->hidden != mark_of(a, p->addr, p->exception))
+		return false;
+	PFS_SET(&p->ev, how, HOW, PFS_HOW_HIDDEN);
+	p->hidden = true;
+	t->hidden = 0;
+	return true;
+}
+
 /*
  * Do the flags fit? The kernel refuses an exception in kernel mode with page faults off at once, and get_user_pages may
  * bring the same page then: an exception's FAULT_FLAG_DEFAULT has INTERRUPTIBLE, get_user_pages' flags have not.
@@ -391,6 +412,7 @@ int asm_handler(struct pfs_assembler *a, struct asm_thread *t, const struct raw_
 			late_event(t, raw, &p->ev);
 		else
 			populate_event(a, t, raw, &p->ev);
+		take_mark(a, t, p);
 	}
 	p->began = true;
 	p->again = false;
@@ -439,6 +461,38 @@ int asm_function(struct pfs_assembler *a, struct asm_thread *t, const struct raw
 	}
 	p->seen |= 1u << raw->arg[0];
 	return 0;
+}
+
+/* get_user_pages met a hidden page, which shows here alone. The handler of such faults has one result. */
+static int emit_hidden(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct raw_event entry = *raw;
+	struct pfs_event ev;
+
+	entry.arg[1] = RAW_ABSENT; /* the handler's flags */
+	populate_event(a, t, &entry, &ev);
+	PFS_SET(&ev, how, HOW, PFS_HOW_HIDDEN);
+	PFS_SET(&ev, class, CLASS, PFS_MINOR);
+	ev.inferred |= PFS_HAS(PFS_F_CLASS);
+	return asm_pending_release(a, t) ?: asm_emit(a, &ev);
+}
+
+/*
+ * The module that hides pages found one at the entry of the handler, where its probe comes before or behind that of the
+ * recording.
+ */
+int asm_hidden(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct asm_pending *p = t->pending;
+
+	if (!a->hides || raw->arg[0] == RAW_ABSENT)
+		return 0;
+	if (raw->arg[1] && !a->handlers)
+		return emit_hidden(a, t, raw);
+	t->hidden = mark_of(a, raw->arg[0], !raw->arg[1]);
+	if (!p || !p->active || !take_mark(a, t, p))
+		return 0;
+	return a->handlers || a->functions ? 0 : asm_pending_release(a, t);
 }
 
 /* This raw event of the thread, about to be taken in, ends its pending fault. */

@@ -57,6 +57,7 @@ bool capture_wants(const struct pfs_capture *c, const struct raw_desc *desc)
 		return false;
 	switch (desc->kind) {
 	case RAW_USER_STACK: /* see enable_stacks() */
+	case RAW_HIDDEN:     /* the module writes them */
 	case RAW_FUNCTION:
 	case RAW_HANDLER:
 	case RAW_HANDLER_END:

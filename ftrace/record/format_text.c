@@ -98,7 +98,7 @@ static bool parse_line(const char *line, const char *end, const char *name, size
 	number(semicolon, end, "\tsigned:", &is_signed);
 	field->is_signed = is_signed;
 	field->form = form_of(decl, array);
-	return field->size && (uint32_t)field->off + field->size <= UINT16_MAX;
+	return (field->size || array) && (uint32_t)field->off + field->size <= UINT16_MAX;
 }
 
 static bool find_one(const char *text, const char *name, size_t len, struct pfs_format_field *field)

@@ -80,7 +80,7 @@ static void place_str(const char *text, const char *names, struct pfs_row *row)
 	if (!pfs_format_field(text, names, &field))
 		return;
 	row->str_at = field.off;
-	row->str_size = field.size;
+	row->str_size = field.size ? field.size : UINT16_MAX; /* "char buf[]": to the end of the record */
 	if (field.form == PFS_FIELD_ARRAY)
 		row->str_form = PFS_STR_FIXED;
 	else if (field.form == PFS_FIELD_DATA_LOC && field.size == 4)

@@ -52,6 +52,8 @@ enum raw_kind {
 	RAW_HANDLER,	 /* handle_mm_fault begins; arg: address, flags, vma, start, end */
 	RAW_HANDLER_END, /* ... ends; arg: its result */
 	RAW_FUNCTION,	 /* arg: enum pfs_handler, key of the caller's name, ip, caller's ip */
+	/* of the module that hides pages: the handler has met one of them. arg: address, 1 = get_user_pages' */
+	RAW_HIDDEN,
 	/* of DAMON, which watches pages for pfscope */
 	RAW_DAMON, /* arg: number of the target, start, end, how often it was seen used */
 	/* pfscope's own records (sideband.h), written beside the kernel's */
@@ -161,6 +163,12 @@ static inline void raw_event_lost(struct raw_event *ev, int32_t cpu, uint64_t nr
 	if (since_ns)
 		ev->arg[1] = since_ns;
 }
+
+/*
+ * Anyone may print into a ring buffer. Is that of the event (arg[0]: ip, str: text) a mark of the module that hides pages
+ * (stap/tapset/mark.stp)? Then arg[1] is set.
+ */
+bool raw_hidden_take(struct raw_event *ev);
 
 /* One of pfscope's own records, about a process by its first thread (0: about none). */
 static inline struct raw_event raw_event_own(enum raw_kind kind, uint64_t ts_ns, int32_t pid)

@@ -85,6 +85,7 @@ const struct raw_desc raw_descs[] = {
 	EVENT("pfscope_*", "pfs_handler_end", RAW_HANDLER_END, NULL, "ret"),
 	EVENT("ftrace", "kernel_stack", RAW_STACK, NULL, "size", "common_flags", "caller[0]"),
 	EVENT("ftrace", "user_stack", RAW_USER_STACK, NULL, "tgid", "common_flags", "caller[0]"),
+	EVENT("ftrace", "print", RAW_HIDDEN, "buf", "ip"),
 	EVENT("ftrace", "function", RAW_FUNCTION, NULL, "ip", "parent_ip"),
 	EVENT("pfscope", "pfs_map", RAW_PFS_MAP, "name", "start", "end", "off", "dev", "ino", "prot", "flags",
 	      "source"),
@@ -113,6 +114,17 @@ const struct raw_desc *raw_desc_find(const char *system, const char *name)
 		if (!strcmp(raw_descs[i].name, name) && (!system || raw_desc_of_system(&raw_descs[i], system)))
 			return &raw_descs[i];
 	return NULL;
+}
+
+bool raw_hidden_take(struct raw_event *ev)
+{
+	static const char mark[] = "pfs_hidden", gup[] = "_gup";
+
+	if (!ev->str || strncmp(ev->str, mark, sizeof(mark) - 1) != 0)
+		return false;
+	ev->arg[1] = !strncmp(ev->str + sizeof(mark) - 1, gup, sizeof(gup) - 1);
+	ev->str = NULL;
+	return true;
 }
 
 void raw_seen_add(struct raw_seen *seen, enum raw_kind kind, const char *system, const char *name)

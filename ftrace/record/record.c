@@ -129,6 +129,8 @@ enum raw_kind pfs_record_decode(const struct pfs_formats *f, const uint8_t *reco
 		ev->arg[i] = RAW_ABSENT;
 	if (__builtin_expect(ev->kind == RAW_FUNCTION, 0))
 		name_function(f, ev);
+	if (__builtin_expect(ev->kind == RAW_HIDDEN, 0) && !raw_hidden_take(ev))
+		return ev->kind = RAW_OTHER;
 	if (__builtin_expect(raw_is_stack(ev->kind), 0))
 		load_stack(f, row, record, len, scratch, ev);
 	return ev->kind;

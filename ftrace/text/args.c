@@ -316,6 +316,17 @@ static void read_function(struct text_body *b)
 		b->ev->arg[1] = pfs_function_key(caller, symbol_len(caller, b->end));
 }
 
+/* 0x7fa3d0f6bd58: pfs_hidden */
+static void read_print(struct text_body *b)
+{
+	const char *text = memmem(b->s, b->end - b->s, ": ", 2);
+
+	if (!text)
+		return;
+	b->ev->arg[0] = number_at(b->s, 16);
+	b->ev->str = text_take(b->str, text + 2, b->end);
+}
+
 /*
  * pfs_handler: (handle_mm_fault+0x0/0x3f0) address=0x7fa3d0f6bd58 flags=0x1254 vma=0xffff888118e220c0 ... A kernel that
  * names the function hides addresses in its other lines: there the region would be called by another name.
@@ -387,7 +398,7 @@ static void (*const readers[RAW_NR_KINDS])(struct text_body *) = {
 	[RAW_ADD_CACHE] = read_filemap,	  [RAW_FUNCTION] = read_function,    [RAW_HANDLER] = read_handler,
 	[RAW_DAMON] = read_damon,	  [RAW_DELETE_CACHE] = read_filemap, [RAW_CALL_ENTER] = read_call_enter,
 	[RAW_KMALLOC] = read_object,	  [RAW_CACHE_ALLOC] = read_object,   [RAW_CACHE_FREE] = read_object,
-	[RAW_CALL_EXIT] = read_call_exit, [RAW_FILE_FAULT] = read_filemap,
+	[RAW_CALL_EXIT] = read_call_exit, [RAW_FILE_FAULT] = read_filemap,   [RAW_HIDDEN] = read_print,
 };
 
 void text_event_init(struct text_event *te, const struct raw_desc *desc)

@@ -148,6 +148,10 @@ static const struct text_event *name_event(struct pfs_text *t, const char *name,
 	}
 	while (pfs_is_word(*p))
 		p++;
+	if (!strncmp(p, ": pfs_hidden", 12)) { /* "0x7f1234567123: pfs_hidden", behind "print:" in trace-cmd report */
+		*rest = name;
+		return find_event(t, "print", 5, RAW_OTHER);
+	}
 	*rest = p + 1;
 	if (*p == ':')
 		return find_event(t, name, p - name, RAW_OTHER);
@@ -268,8 +272,12 @@ static int read_event(struct pfs_text *t, const char *line, const struct text_co
 	if (te) {
 		ev->kind = te->desc->kind;
 		ev->nr = te->desc->nr;
-		t->stats.events++;
 		text_args(te, rest < end ? rest : end, end, t->page_shift, t->str, ev);
+		if (ev->kind == RAW_HIDDEN && !raw_hidden_take(ev))
+			te = NULL;
+	}
+	if (te) {
+		t->stats.events++;
 		if (fault_mode(ev->kind))
 			text_quick_learn(&t->quick, line, end, c, ev);
 		else if (te->desc->str) /* it may name a thread, or begin or end one */

@@ -294,6 +294,72 @@ static void test_counted(void **state)
 	raw_feed_fini(&f);
 }
 
+/* pfscope's module hid the page: marked behind the exception, before the handler does anything. */
+static void test_hidden(void **state)
+{
+	struct raw_feed f;
+
+	setup(&f, "microset=pages=8 by=thread regions=anon");
+	RAW(&f, RAW_FAULT_USER, 0x5123, 0x77, 4);
+	expect(&f, "");
+	RAW(&f, RAW_HIDDEN, 0x5123, 0);
+	expect(&f, "fault addr=5123 ip=77 access=read mode=user how=hidden code=4\n");
+	RAW(&f, RAW_FAULT_USER, 0x6123, 0x77, 4); /* not hidden: its own */
+	expect(&f, "");
+	RAW(&f, RAW_FAULT_USER, 0x7123, 0x77, 4);
+	expect(&f, "fault addr=6123 ip=77 access=read mode=user code=4\n");
+	RAW(&f, RAW_HIDDEN, 0x8123, 0); /* its exception was lost */
+	RAW(&f, RAW_HIDDEN, RAW_ABSENT, 0);
+	expect(&f, "");
+	RAW(&f, RAW_HIDDEN, 0x7123, 1); /* get_user_pages' */
+	expect(&f, "fault addr=7123 ip=77 access=read mode=user code=4\n"
+		   "populate start=7000 end=8000 class~minor how=hidden by=gup\n");
+	finish(&f);
+	expect(&f, "");
+	raw_feed_fini(&f);
+}
+
+/* With probes the mark may come before the handler's entry or behind it. */
+static void test_hidden_with_probes(void **state)
+{
+	struct raw_feed f;
+
+	setup(&f, "probes=kprobe");
+	f.str = "refault=method=hide interval=200000000";
+	RAW(&f, RAW_PFS_NOTE, 0);
+	forget(&f);
+	RAW(&f, RAW_FAULT_USER, 0x5123, 0x77, 4);
+	RAW(&f, RAW_HIDDEN, 0x5123, 0);
+	HANDLER(&f, 0x5123, DEFAULT);
+	expect(&f, "");
+	RAW(&f, RAW_HANDLER_END, 0);
+	assert_non_null(strstr(f.got, " how=hidden "));
+	forget(&f);
+	RAW(&f, RAW_HIDDEN, 0x6000, 1);
+	RAW(&f, RAW_HANDLER, 0x6000, 0, 0xabc, 0x4000, 0x9000);
+	RAW(&f, RAW_HANDLER_END, 0);
+	assert_non_null(strstr(f.got, "populate "));
+	assert_non_null(strstr(f.got, " how=hidden "));
+	forget(&f);
+	RAW(&f, RAW_HANDLER, 0x6000, 0, 0xabc, 0x4000, 0x9000); /* no mark: not hidden */
+	RAW(&f, RAW_HANDLER_END, 0);
+	assert_null(strstr(f.got, "hidden"));
+	raw_feed_fini(&f);
+}
+
+/* Without a note that pages were hidden, what looks like a mark is none. */
+static void test_no_hiding(void **state)
+{
+	struct raw_feed f;
+
+	setup(&f, "clock=mono");
+	RAW(&f, RAW_FAULT_USER, 0x5123, 0x77, 4);
+	expect(&f, "fault addr=5123 ip=77 access=read mode=user code=4\n");
+	RAW(&f, RAW_HIDDEN, 0x5123, 0);
+	expect(&f, "");
+	raw_feed_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +376,9 @@ int main(void)
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_functions_unasked),
 		cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_hidden_with_probes),
+		cmocka_unit_test(test_no_hiding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,7 @@ static void test_fields(void **state)
 					   "\tfield:int wide;\toffset:96000;\tsize:4;\n"
 					   "\tfield:int empty;\toffset:96;\tsize:0;\n"
 					   "\tfield:int negative;\toffset:-1;\tsize:4;\n"
+					   "\tfield:char rest[];\toffset:97;\tsize:0;\n"
 					   "\nprint fmt: \"\"\n\tfield:int after;\toffset:8;\tsize:4;\tsigned:0;\n";
 	struct pfs_format_field f;
 
@@ -122,6 +123,8 @@ static void test_fields(void **state)
 	assert_false(f.is_signed);
 	assert_true(pfs_format_field(text, "missing|comm|old", &f));
 	assert_int_equal(f.off, 8);
+	assert_true(pfs_format_field(text, "rest", &f)); /* to the end of the record */
+	assert_int_equal(f.form, PFS_FIELD_ARRAY);
 	assert_false(pfs_format_field(text, "missing", &f));
 	assert_false(pfs_format_field(text, "om", &f));
 	assert_false(pfs_format_field(text, "", &f));

@@ -54,6 +54,9 @@ static const struct form fault_forms[] = {
 	  SYS_OTHER, 0x7fa3d1110178, A, 2),
 	F("page_fault_kernel: address=fixed_percpu_data ip=elf_load error_code=0x2", RAW_FAULT_KERNEL, SYS_OTHER, A, A,
 	  2),
+	/* of the module that hides pages: the kernel's, and libtraceevent's */
+	F("0x7fa3d0f6bd58: pfs_hidden", RAW_HIDDEN, SYS_OTHER, 0x7fa3d0f6bd58, 0),
+	F("print:                0x7fa3d0f6bd58: pfs_hidden_gup", RAW_HIDDEN, SYS_OTHER, 0x7fa3d0f6bd58, 1),
 	/* without 0x; "fade" is as likely a symbol */
 	F("page_fault_user: address=00007fa3d0f6bd58 ip=fade error_code=0x6", RAW_FAULT_USER, SYS_OTHER, 0x7fa3d0f6bd58,
 	  A, 6),
@@ -304,7 +307,8 @@ static void test_every_row(void **state)
 	char line[256];
 
 	for (unsigned int i = 0; i < nr_raw_descs; i++) {
-		snprintf(line, sizeof(line), HEAD "%s: x\n", raw_descs[i].name);
+		snprintf(line, sizeof(line), HEAD "%s: %s\n", raw_descs[i].name,
+			 raw_descs[i].kind == RAW_HIDDEN ? "0x1: pfs_hidden" : "x");
 		read_lines(&sink, line);
 		assert_int_equal(sink.got[i].ev.kind, raw_descs[i].kind);
 		assert_int_equal(sink.got[i].ev.nr, raw_descs[i].nr);
