@@ -86,6 +86,16 @@ static void tids_file(struct pfs_live *live, char *path, size_t size)
 	snprintf(path, size, "%s/set_event_pid", pfs_instance_dir(capture_of(live)->instance));
 }
 
+static int marks(struct pfs_live *live, char *where, size_t size, struct pfs_err *err)
+{
+	const char *dir = pfs_instance_dir(capture_of(live)->instance);
+
+	if (capture_of(live)->options->histogram)
+		return pfs_err_set(err, -EINVAL, "--histogram: only counts faults, also those on hidden pages");
+	snprintf(where, size, "%s", strrchr(dir, '/') + 1);
+	return 0;
+}
+
 static void want_accesses(struct pfs_live *live)
 {
 	capture_of(live)->wants_accesses = true;
@@ -106,6 +116,7 @@ const struct pfs_source pfs_ftrace_source = {
 	.note = capture_note,
 	.tids_file = tids_file,
 	.want_accesses = want_accesses,
+	.marks = marks,
 	.start = capture_start,
 	.look = capture_look,
 	.wait = capture_wait,

@@ -71,6 +71,8 @@ struct pfs_source_config {
 	uid_t uid;
 	const struct pfs_object_choice *objects; /* PFS_CAN_OBJECTS; NULL: faults */
 	bool may_hide;				 /* want_hiding() may be called */
+	struct pfs_live *hides_for;		 /* records, while this one only hides pages (hides()); or NULL */
+	const char *marks;			 /* then: of hides_for, where faults on hidden pages are marked */
 	bool is_32bit;				 /* the program that is launched is a 32-bit one */
 	const char *comm;			 /* every process of that name (PFS_CAN_COMM); or NULL */
 	uint64_t owner;				 /* of what is made in the kernel, see os/owner.h */
@@ -133,6 +135,15 @@ struct pfs_source {
 	 * and attach(). NULL: the source records faults only.
 	 */
 	void (*want_accesses)(struct pfs_live *live);
+
+	/*
+	 * A source that cannot hide pages, but records the marks of another one that hides them for it: fills in where these
+	 * go. The other one is opened next, and its operations are called beside those of this one. NULL: the source cannot.
+	 */
+	int (*marks)(struct pfs_live *live, char *where, size_t size, struct pfs_err *err);
+
+	/* Do its options have pages hidden, whichever source records? NULL: it cannot hide any. */
+	bool (*hides)(const void *options);
 
 	/*
 	 * All present pages of the recorded processes are to be hidden again and again: fills in how that is done. Called

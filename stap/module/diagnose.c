@@ -49,7 +49,7 @@ static const struct row {
 	{ LOADED, "effective user ID of staprun must be set to the root", -EPERM,
 	  "staprun is not set up to be run by users (setuid root): try sudo" },
 	{ LOADED, "Couldn't insert module|Function not implemented", -ENOSYS,
-	  "this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace can" },
+	  "this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace records without" },
 	{ LOADED, "Couldn't insert module|File exists", -EEXIST,
 	  "%M is already loaded: another recording uses it (staprun -d removes one that was left behind); a copy of the file under another name can be loaded beside it" },
 	{ LOADED, "Couldn't insert module|Required key not available", -EKEYREJECTED,

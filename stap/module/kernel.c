@@ -73,7 +73,7 @@ int pfs_kernel_check_modules(const char *release, struct pfs_err *err)
 		return 0;
 	return pfs_err_set(
 		err, -ENOSYS,
-		"this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace can");
+		"this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace records without");
 }
 
 int pfs_kernel_find(struct pfs_kernel *kernel, const char *release, struct pfs_err *err)

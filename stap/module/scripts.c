@@ -16,6 +16,7 @@
 	INCLUDE("target.stp") \
 	INCLUDE("page.stp")   \
 	INCLUDE("hide.stp")   \
+	INCLUDE("mark.stp")   \
 	INCLUDE("layout.stp") \
 	INCLUDE("change.stp") \
 	INCLUDE("fault.stp")  \

@@ -110,6 +110,11 @@ int stap_usable(struct pfs_err *err)
 	return pfs_kernel_check_modules(NULL, err) ?: pfs_stap_may_load(err) ?: pfs_build_init(&build, &config, err);
 }
 
+int pfs_stap_may_hide(struct pfs_err *err)
+{
+	return stap_usable(err) ?: stap_can_hide(err);
+}
+
 static int build_module(struct pfs_stap *s, struct pfs_err *err)
 {
 	struct pfs_build_config config = {
@@ -159,7 +164,7 @@ static int note_module(struct pfs_stap *s, const struct pfs_module *m)
 			 strchr(by, '_') ? " with a changed runtime" : "");
 		ret = stap_note(&s->base, 0, PFS_FACT(SYSTEMTAP, .text = version));
 	}
-	return ret ? ret : stap_note(&s->base, 0, PFS_FACT(MODULE, .text = s->path));
+	return ret ? ret : stap_note_recording(s, PFS_FACT(MODULE, .text = s->path));
 }
 
 /* The loader knows the copy before it exists, so it is removed whichever process is killed. */
@@ -310,7 +315,7 @@ static int object_arguments(const struct pfs_stap *s, char words[][WORD_MAX], st
 	return watch < 0 ? watch : nr + watch;
 }
 
-/* What is hidden; room for 3. Returns their number. */
+/* What is hidden; room for 4. Returns their number. */
 static int hide_arguments(const struct pfs_stap *s, char words[][WORD_MAX])
 {
 	const struct stap_microset *m = &((const struct stap_options *)s->config.options)->microset;
@@ -325,6 +330,8 @@ static int hide_arguments(const struct pfs_stap *s, char words[][WORD_MAX])
 		snprintf(words[nr++], WORD_MAX, "pfs_refault=1");
 	if (m->by_process)
 		snprintf(words[nr++], WORD_MAX, "pfs_by_process=1");
+	if (s->config.marks)
+		snprintf(words[nr++], WORD_MAX, "pfs_mark=\"%s\"", s->config.marks);
 	return nr;
 }
 

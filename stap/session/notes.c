@@ -30,6 +30,13 @@ int stap_note(void *live, int32_t tid, const struct pfs_fact *fact)
 	return 0;
 }
 
+int stap_note_recording(struct pfs_stap *s, const struct pfs_fact *fact)
+{
+	struct pfs_live *live = s->config.hides_for ? s->config.hides_for : &s->base;
+
+	return live->source->note(live, 0, fact);
+}
+
 void stap_notes_free(struct stap_notes *notes)
 {
 	for (unsigned int i = 0; i < notes->nr; i++)

@@ -68,6 +68,11 @@ static int set_option(void *options, int key, const char *arg, struct pfs_err *e
 /* MAXSTRINGLEN of module/build.c, less the NUL. (A quote, which no module takes, is in no name of a cache.) */
 #define CACHE_MAX 511
 
+static bool hides(const void *options)
+{
+	return ((const struct stap_options *)options)->microset.pages;
+}
+
 static int check(const struct pfs_source_config *config, struct pfs_err *err)
 {
 	const struct stap_options *o = config->options;
@@ -114,9 +119,9 @@ static int note_microset(struct pfs_stap *s)
 	const struct stap_microset *m = &((const struct stap_options *)s->config.options)->microset;
 
 	return !m->pages ? 0
-			 : stap_note(&s->base, 0,
-				     PFS_FACT(MICROSET, .count = m->pages, .what = m->by_process ? "process" : "thread",
-					      .text = stap_microset_regions(m)));
+			 : stap_note_recording(s, PFS_FACT(MICROSET, .count = m->pages,
+							   .what = m->by_process ? "process" : "thread",
+							   .text = stap_microset_regions(m)));
 }
 
 /* The error names the option. */
@@ -367,6 +372,8 @@ static int look_at(void *ctx, const struct pfs_rec *rec)
 		return -EPROTO;
 	s->hello |= rec->type == PFS_REC_HELLO;
 	s->ready |= rec->type == PFS_REC_READY;
+	if (rec->type == PFS_REC_HELLO && rec->hello.marks != !!s->config.hides_for) /* an older one never marks */
+		return -EPROTO;
 	return 0;
 }
 
@@ -430,7 +437,7 @@ static int note_end(struct pfs_stap *s)
 	return ret ? ret : stap_note(&s->base, 0, PFS_FACT(END, .text = "mono"));
 }
 
-static int stop(struct pfs_live *live, struct pfs_err *err)
+static int stop_records(struct pfs_live *live, struct pfs_err *err)
 {
 	struct pfs_stap *s = of(live);
 	uint64_t end_ns = pfs_now_ns() + STOP_MS * UINT64_C(1000000);
@@ -487,6 +494,32 @@ static int replay(struct pfs_live *live, const struct pfs_sink *sink, struct pfs
 	return ret == -EINTR ? pfs_err_set(err, ret, "interrupted") : ret;
 }
 
+static int see_lost(void *lost, const struct pfs_event *ev)
+{
+	*(bool *)lost |= ev->kind == PFS_LOST;
+	return 0;
+}
+
+/* A probe that was not run, or a thread that was not added, marked no fault. The recording cannot know which those are. */
+static int note_unmarked(struct pfs_stap *s, struct pfs_err *err)
+{
+	static const char text[] =
+		"the module that hides pages missed events: some faults on hidden pages count as the program's own";
+	bool lost = false;
+	int ret = replay(&s->base, &(struct pfs_sink){ .fn = see_lost, .ctx = &lost }, err);
+
+	if (!ret && lost && s->config.report)
+		s->config.report(s->config.ctx, text);
+	if (!ret && lost && stap_note_recording(s, PFS_FACT(WARNING, .text = text)))
+		ret = pfs_err_set(err, -ENOMEM, "no memory for a note");
+	return ret;
+}
+
+static int stop(struct pfs_live *live, struct pfs_err *err)
+{
+	return stop_records(live, err) ?: of(live)->config.hides_for ? note_unmarked(of(live), err) : 0;
+}
+
 static int write_lines(struct pfs_live *live, int fd, struct pfs_err *err)
 {
 	int copy = dup(fd), ret = 0;
@@ -525,6 +558,7 @@ const struct pfs_source pfs_stap_source = {
 	.launch = launch,
 	.attach = attach,
 	.note = stap_note,
+	.hides = hides,
 	.want_hiding = want_hiding,
 	.start = start,
 	.wait = wait_live,

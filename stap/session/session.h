@@ -14,6 +14,9 @@
 /* May the caller load a module that it has built? 0, or -errno with err set to why not. */
 int pfs_stap_may_load(struct pfs_err *err);
 
+/* Can the caller build and load a module that hides pages, as far as that is known before? 0, or -errno with err set. */
+int pfs_stap_may_hide(struct pfs_err *err);
+
 extern const struct pfs_source pfs_stap_source;
 extern const struct argp_option pfs_stap_options[];
 

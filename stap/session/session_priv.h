@@ -98,6 +98,9 @@ struct pfs_stap {
 pfs_note_fn stap_note;
 void stap_notes_free(struct stap_notes *notes);
 
+/* A note about the whole recording, to the source that has it: this one, or the one that it hides pages for. */
+int stap_note_recording(struct pfs_stap *s, const struct pfs_fact *fact);
+
 /* A sink that puts the notes between the events, and its decoder. 0 or -ENOMEM. */
 int stap_outlet_init(struct stap_outlet *outlet, const struct pfs_stap *s, const struct pfs_sink *sink);
 void stap_outlet_fini(struct stap_outlet *outlet);

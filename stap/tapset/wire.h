@@ -110,7 +110,7 @@ struct pfs_rec_hello {
 	__u32 version, rec_size;
 	__u32 page_shift, nr_cpus;
 	__u32 dwarf; /* 1: probes placed with debuginfo */
-	__u32 pad;
+	__u32 marks; /* 1: pages are hidden for another source, and nothing is recorded */
 };
 
 struct pfs_rec_fault {

@@ -108,7 +108,7 @@ if "${no_modules[@]}" true 2>/dev/null; then
 		# shellcheck disable=SC2086 # words
 		try "${no_modules[@]}" "$PFSCOPE" stap $step
 		is "$status|$err" \
-			'1|pfscope: this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace can' \
+			'1|pfscope: this kernel was built without loadable modules: SystemTap cannot work on it; --source=ftrace records without' \
 			"stap ${step%% -o*} without loadable modules"
 	done
 else
