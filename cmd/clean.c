@@ -39,17 +39,17 @@ static int print_removed(int nr, const char *what, struct pfs_err *err)
 
 int cmd_clean(int argc, char **argv)
 {
-	struct pfs_err err = { "" };
+	struct pfs_err err = { "" }, module_err = { "" };
 	int status, modules, swaps;
 
 	if (cannot_parse(&argp, argc, argv, 0, NULL))
 		return EXIT_FAILED;
+	modules = pfs_leftovers_remove(&module_err); /* one may refer to an instance */
 	status = print_removed(pfs_instance_clean(2000, &err), "instance", &err);
 	swaps = pfs_zram_clean(&err);
 	if (swaps && print_removed(swaps, "swap device", &err))
 		status = EXIT_FAILED;
-	modules = pfs_leftovers_remove(&err);
-	if (modules && print_removed(modules, "module", &err))
+	if (modules && print_removed(modules, "module", &module_err))
 		status = EXIT_FAILED;
 	return status;
 }

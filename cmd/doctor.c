@@ -374,6 +374,7 @@ static void look_at_refault(struct doctor *d)
 		enum pfs_refault_method method;
 		const char *row, *does;
 	} all[] = {
+		{ PFS_REFAULT_HIDE, "hidden pages", "--refault by hide and --microset, with a module" },
 		{ PFS_REFAULT_PAGEOUT, "process_madvise", "--refault by pageout" },
 		{ PFS_REFAULT_NUMA, "NUMA balancing", "--refault by numa" },
 		{ PFS_REFAULT_IDLE, "DAMON", "--refault by idle" },
@@ -381,12 +382,16 @@ static void look_at_refault(struct doctor *d)
 	};
 	struct pfs_refault_config config = { .interval_ns = 1 };
 	struct pfs_refault_system system;
-	struct pfs_err err = { "" };
+	struct pfs_err err = { "" }, why;
 	int zram = pfs_zram_possible(&err);
 
 	add_tried(d, "zram", zram, &err, "--zram: swap in memory for the recording");
 	pfs_refault_look("", &system);
 	config.zram_bytes = !zram;
+	if (pfs_stap_may_hide(&why))
+		config.why_not_hide = why.msg;
+	else
+		config.hide_file = "the module's";
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		bool no_swap = all[i].method == PFS_REFAULT_PAGEOUT && !system.swap;
 		enum pfs_refault_method method;

@@ -378,7 +378,7 @@ static int record(struct kmap_args *args)
 	if (args->source)
 		recording->sources.source = args->source;
 	if ((args->module && source_args_set(&recording->sources, "module", args->module, &err)) ||
-	    source_args_check(&recording->sources, &recording->config.options, &err) ||
+	    source_args_check(&recording->sources, NULL, &recording->config.options, &err) ||
 	    recording->sources.source->check(&recording->config, &err)) {
 		source_args_fini(&recording->sources);
 		return fail(&err);

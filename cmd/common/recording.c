@@ -22,6 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define HIDER_MS 1000 /* what hides pages for the source has next to nothing to say */
+
 enum { OPT_EVENTS = 0x200, OPT_STACK };
 
 static const struct argp_option options[] = {
@@ -84,7 +86,41 @@ static bool change_source(struct recording_args *args, const struct stack_how *h
 	struct pfs_err err;
 
 	return !needs_root(args) && !args->by_trait && source_args_change(&args->sources, how->needs, how->option) &&
-	       !source_args_check(&args->sources, &args->config.options, &err);
+	       !source_args_check(&args->sources, NULL, &args->config.options, &err);
+}
+
+/* What the other source is asked for. */
+static struct pfs_source_config hider_config(const struct recording_args *args, const struct pfs_source_config *sources)
+{
+	struct pfs_source_config config = *sources;
+
+	config.options = args->hider->options;
+	config.may_hide = refault_hides(&args->refault);
+	config.live = NULL;
+	config.buffer_kb = 0;
+	config.to_file = config.count = false;
+	config.stack = PFS_STACK_NONE;
+	return config;
+}
+
+/* Does another source hide pages for the one that records? */
+static int check_hider(struct recording_args *args, struct pfs_err *err)
+{
+	const struct source_options *hider = source_args_hider(&args->sources);
+	struct pfs_source_config config;
+
+	if (!hider)
+		return 0;
+	if (!hider->source->hides(hider->options) && !refault_hides(&args->refault))
+		return !hider->given
+			       ? 0
+			       : pfs_err_set(
+					 err, -EINVAL,
+					 "--%s: only with --source=%s, or where pages are hidden (--microset, --refault-by=hide)",
+					 hider->given, hider->source->name);
+	args->hider = hider;
+	config = hider_config(args, &args->config);
+	return hider->source->check(&config, err);
 }
 
 /* Completes args->config, and refuses what the source cannot do. */
@@ -93,11 +129,13 @@ static int check(struct recording_args *args, struct pfs_err *err)
 	const struct pfs_filter *filter = &args->view.filter;
 	struct pfs_source_config *config = &args->config;
 	const struct pfs_source *source = source_args_choose(&args->sources, needs_root(args));
+	const struct source_options *hider;
 	int ret;
 
 	if (args->stack && change_source(args, args->stack))
 		source = args->sources.source;
-	ret = source_args_check(&args->sources, &config->options, err);
+	hider = source_args_hider(&args->sources);
+	ret = source_args_check(&args->sources, hider ? hider->source : NULL, &config->options, err);
 	if (ret)
 		return ret;
 	if (config->count && !(source->can & PFS_CAN_COUNT))
@@ -119,7 +157,7 @@ static int check(struct recording_args *args, struct pfs_err *err)
 	}
 	config->may_hide = refault_may_hide(&args->refault);
 	config->to_file = args->file;
-	return source->check(config, err);
+	return source->check(config, err) ?: check_hider(args, err);
 }
 
 /* False, and nothing is changed: no source can do it; or this one cannot, and why tells the reason. */
@@ -296,6 +334,26 @@ int see_doctor(int ret, struct pfs_err *err)
 	return ret;
 }
 
+/* After the source: its buffers are where faults on hidden pages are marked. */
+static int open_hider(struct recording *r, const struct pfs_source_config *sources, struct pfs_err *err)
+{
+	const struct pfs_source *source = r->args->hider->source;
+	struct pfs_source_config config = hider_config(r->args, sources);
+	struct pfs_err why;
+	int ret = r->live->source->marks(r->live, r->marks, sizeof(r->marks), err);
+
+	if (ret)
+		return ret;
+	config.hides_for = r->live;
+	config.marks = r->marks;
+	r->hider = source->open(&config, &why);
+	ret = r->hider ? 0 : -errno;
+	if (!ret)
+		return 0;
+	pfs_err_set(err, ret, ret == -EINTR ? "%.440s" : "pages cannot be hidden: %.440s", why.msg);
+	return see_doctor(ret == -ENOENT ? -ENOSYS : ret, err);
+}
+
 int recording_open(struct recording *r, const struct recording_args *args, int stop_fd, struct pfs_err *err)
 {
 	struct pfs_source_config config = args->config;
@@ -325,15 +383,22 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	if (!r->live)
 		return see_doctor(errno == ENOENT ? -ENOSYS : -errno, err);
 	source_args_report(&args->sources);
-	return refault_session_open(&r->refault, &args->refault, &args->view.filter, r->live, r->owner.id, err);
+	ret = args->hider ? open_hider(r, &config, err) : 0;
+	return ret
+		       ?: refault_session_open(&r->refault, &args->refault, &args->view.filter, r->live,
+					       args->hider ? r->hider : r->live, r->owner.id, err);
+}
+
+static int add_to(struct pfs_live *live, pid_t pid, bool waits, struct pfs_err *err)
+{
+	return see_doctor((waits ? live->source->launch : live->source->attach)(live, pid, err), err);
 }
 
 int recording_add(struct recording *r, pid_t pid, bool waits, struct pfs_err *err)
 {
-	const struct pfs_source *source = r->live->source;
-	int ret = refault_session_add(&r->refault, pid, err);
+	int ret = refault_session_add(&r->refault, pid, err) ?: add_to(r->live, pid, waits, err);
 
-	return ret ? ret : see_doctor((waits ? source->launch : source->attach)(r->live, pid, err), err);
+	return ret || !r->hider ? ret : add_to(r->hider, pid, waits, err);
 }
 
 int recording_start(struct recording *r, struct pfs_err *err)
@@ -342,6 +407,8 @@ int recording_start(struct recording *r, struct pfs_err *err)
 
 	r->vm_known = !pfs_vm_events(&r->vm_before);
 	ret = r->live->source->start(r->live, err);
+	if (!ret && r->hider) /* what is hidden is recorded already */
+		ret = r->hider->source->start(r->hider, err);
 	if (ret)
 		return ret;
 	ret = invoking_user_drop(&r->user);
@@ -431,6 +498,8 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 		ret = note_vm_events(r, err);
 	if (!ret)
 		ret = r->live->source->stop(r->live, err);
+	if (!ret && r->hider) /* until then, what it has hidden is marked */
+		ret = r->hider->source->stop(r->hider, err) ?: r->live->source->stopped_notes(r->live, err);
 	if (!ret && r->prints && !r->print_err)
 		r->print_err = pipeline_flush(&r->printer);
 	if (!ret && r->args->file && !r->args->config.objects && r->live->source->stopped_notes)
@@ -459,7 +528,11 @@ int recording_wait(struct recording *r, struct pollfd *fds, unsigned int nr_fds,
 	memcpy(all, fds, nr_fds * sizeof(*fds));
 	all[nr_fds] = (struct pollfd){ refault_session_fd(&r->refault), POLLIN, 0 };
 	all[nr_fds + 1] = (struct pollfd){ r->control_fd, POLLIN, 0 };
+	if (r->hider && (timeout_ms < 0 || timeout_ms > HIDER_MS))
+		timeout_ms = HIDER_MS;
 	ret = r->live->source->wait(r->live, all, nr_fds + 2, timeout_ms, err);
+	if (!ret && r->hider)
+		ret = r->hider->source->wait(r->hider, NULL, 0, 0, err);
 	memcpy(fds, all, nr_fds * sizeof(*fds));
 
 	if (!ret && all[nr_fds + 1].revents)
@@ -477,6 +550,10 @@ static int close_live(struct recording *r, struct pfs_err *err)
 {
 	int ret = refault_session_close(&r->refault, err), closed = 0;
 
+	if (r->hider)
+		closed = r->hider->source->close(r->hider, ret ? NULL : err);
+	ret = ret ? ret : closed;
+	r->hider = NULL;
 	if (r->live)
 		closed = r->live->source->close(r->live, ret ? NULL : err);
 	r->live = NULL;

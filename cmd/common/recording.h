@@ -48,8 +48,15 @@ bool source_args_change(struct source_args *args, enum pfs_source_can can, const
 /* Prints what the chosen source does not see, if pfscope chose it in place of the first one. */
 void source_args_report(const struct source_args *args);
 
-/* The chosen source's own options. Options given for another source are an error: -EINVAL with err set. */
-int source_args_check(const struct source_args *args, const void **options, struct pfs_err *err);
+/*
+ * The chosen source's own options. Options given for another source are an error (-EINVAL with err set), unless that is
+ * `hider` (or NULL).
+ */
+int source_args_check(const struct source_args *args, const struct pfs_source *hider, const void **options,
+		      struct pfs_err *err);
+
+/* The one that can hide pages for the chosen source, which cannot, and its options; or NULL. */
+const struct source_options *source_args_hider(const struct source_args *args);
 void source_args_fini(struct source_args *args);
 
 /*
@@ -87,8 +94,9 @@ struct refault_args {
 
 extern const struct argp refault_argp; /* input: struct refault_args */
 
-/* May the source have to hide pages? */
+/* May the source have to hide pages? Is another one to do it for it? */
 bool refault_may_hide(const struct refault_args *args);
+bool refault_hides(const struct refault_args *args);
 
 struct refault_session {
 	struct pfs_live *live;		 /* the recording's */
@@ -99,11 +107,11 @@ struct refault_session {
 };
 
 /*
- * Needs root's privileges. live and filter are borrowed; owner: of what is made in the kernel (os/owner.h). 0 or -errno
- * with err set.
+ * Needs root's privileges. live and filter are borrowed; hider: of those pages that live records, may be live; owner: of what is
+ * made in the kernel (os/owner.h). 0 or -errno with err set.
  */
 int refault_session_open(struct refault_session *s, const struct refault_args *args, const struct pfs_filter *filter,
-			 struct pfs_live *live, uint64_t owner, struct pfs_err *err);
+			 struct pfs_live *live, struct pfs_live *hider, uint64_t owner, struct pfs_err *err);
 
 /* Before a process is added to the recording. 0 or -errno with err set. */
 int refault_session_add(struct refault_session *s, pid_t pid, struct pfs_err *err);
@@ -132,6 +140,8 @@ struct recording_args {
 	struct pfs_source_config config; /* for the source; complete once the arguments are parsed */
 	struct source_args sources;	 /* --source, and the options of each source */
 	struct refault_args refault;
+	const struct source_options
+		*hider;		       /* hides pages for the source; NULL: that does it itself, or none are hidden */
 	const struct stack_how *stack; /* --stack; NULL: none */
 	bool stack_chosen;	       /* ... by pfscope */
 	bool by_trait;		       /* attach: no PIDs, but all processes of a name or a user */
@@ -158,6 +168,8 @@ extern const struct argp_child recording_children[];
 struct recording {
 	const struct recording_args *args;
 	struct pfs_live *live;	/* NULL: not opened, or given up */
+	struct pfs_live *hider; /* hides pages for it, or NULL */
+	char marks[64];		/* ... and marks the faults on them there */
 	struct pfs_owner owner; /* of what is made in the kernel */
 	struct invoking_user user;
 	struct pfs_sink print;	 /* takes the events as they come ... */

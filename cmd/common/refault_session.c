@@ -50,6 +50,12 @@ bool refault_may_hide(const struct refault_args *args)
 	return args->interval_ns && may_hide(args->method);
 }
 
+/* `auto' does not: a source that needs no module should not load one unasked. */
+bool refault_hides(const struct refault_args *args)
+{
+	return args->interval_ns && args->method == PFS_REFAULT_HIDE;
+}
+
 static void check(const struct refault_args *args, bool quiet_given, struct argp_state *state)
 {
 	if (!args->interval_ns && (args->method || args->zram_bytes || quiet_given))
@@ -147,16 +153,19 @@ static int find_tids_file(struct refault_session *s, uint64_t owner, char *path,
 }
 
 /* Asks the source, unless that was not asked for. */
-static void look_for_hiding(struct pfs_refault_config *config, const struct pfs_filter *filter, struct pfs_live *live,
+static void look_for_hiding(struct pfs_refault_config *config, const struct pfs_filter *filter, struct pfs_live *hider,
 			    struct pfs_hiding *hiding, struct pfs_err *why)
 {
-	if (!may_hide(config->method) || !live->source->want_hiding)
+	if (!may_hide(config->method) || !hider->source->want_hiding) {
+		if (hider->source->marks)
+			config->why_not_hide = "it loads a module: only if it is named (--refault-by=hide)";
 		return;
+	}
 	if (config->some_regions)
 		config->why_not_hide = "its regions are those of --microset-region, not of --region";
 	else if (config->zram_bytes)
 		config->why_not_hide = "--zram is for pageout";
-	else if (live->source->want_hiding(live, hiding, why))
+	else if (hider->source->want_hiding(hider, hiding, why))
 		config->why_not_hide = why->msg;
 	else
 		config->hide_file = hiding->file;
@@ -164,7 +173,7 @@ static void look_for_hiding(struct pfs_refault_config *config, const struct pfs_
 
 /* The method is recorded in any case; for numa there is nothing else to do. */
 int refault_session_open(struct refault_session *s, const struct refault_args *args, const struct pfs_filter *filter,
-			 struct pfs_live *live, uint64_t owner, struct pfs_err *err)
+			 struct pfs_live *live, struct pfs_live *hider, uint64_t owner, struct pfs_err *err)
 {
 	struct pfs_refault_config config = {
 		.interval_ns = args->interval_ns,
@@ -189,7 +198,7 @@ int refault_session_open(struct refault_session *s, const struct refault_args *a
 	if (!args->interval_ns)
 		return 0;
 	pfs_refault_look("", &system);
-	look_for_hiding(&config, filter, live, &hiding, &why);
+	look_for_hiding(&config, filter, hider, &hiding, &why);
 	ret = pfs_refault_choose(&config, &system, &s->method, err);
 	if (ret)
 		return ret;

@@ -32,7 +32,7 @@ static const struct argp argps[NR_SOURCES] = {
 
 static const struct argp_child children[NR_SOURCES + 1] = {
 	{ &argps[0], 0, "With --source=ftrace, where the kernel has it:", 1 },
-	{ &argps[1], 0, "With --source=stap:", 2 },
+	{ &argps[1], 0, "With --source=stap, ftrace:", 2 },
 	{ &argps[2], 0, "With --source=perf:", 3 },
 	{ 0 },
 };
@@ -150,12 +150,21 @@ void source_args_report(const struct source_args *args)
 			args->chosen_for ? "for " : "", args->chosen_for ? args->chosen_for : why.msg);
 }
 
-int source_args_check(const struct source_args *args, const void **own, struct pfs_err *err)
+const struct source_options *source_args_hider(const struct source_args *args)
+{
+	for (int i = 0; args->source->marks && i < NR_SOURCES; i++)
+		if (sources[i]->hides)
+			return &args->of[i];
+	return NULL;
+}
+
+int source_args_check(const struct source_args *args, const struct pfs_source *hider, const void **own,
+		      struct pfs_err *err)
 {
 	for (int i = 0; i < NR_SOURCES; i++) {
 		if (args->of[i].source == args->source)
 			*own = args->of[i].options;
-		else if (args->of[i].given)
+		else if (args->of[i].given && args->of[i].source != hider)
 			return pfs_err_set(err, -EINVAL, "--%s: only with --source=%s", args->of[i].given,
 					   args->of[i].source->name);
 	}

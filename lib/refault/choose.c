@@ -144,7 +144,7 @@ static const char *against_hide(const struct pfs_refault_config *config, const s
 {
 	if (config->hide_file)
 		return NULL;
-	return config->why_not_hide ? config->why_not_hide : "only with --source=stap";
+	return config->why_not_hide ? config->why_not_hide : "only with --source=stap or ftrace";
 }
 
 static const char *against_soft_dirty(const struct pfs_refault_config *config, const struct pfs_refault_system *system)

@@ -45,7 +45,7 @@ refused 2 '--microset: 3: must be N' '--microset of too few pages' run --source=
 refused 2 '--microset: 8,cpu: must be N' '--microset of nobody' run --microset=8,cpu -- true
 refused 2 '--microset-region: house: must be a list' '--microset-region of none' run --microset=8 --microset-region=house -- true
 refused 2 '--microset-region: nothing is hidden' '--microset-region alone' run --microset-region=heap -- true
-refused 2 '--microset: only with --source=stap' '--microset with ftrace' attach --source=ftrace --microset=8 $$
+refused 2 '--microset: only with --source=stap' '--microset with perf' attach --source=perf --microset=8 $$
 refused 2 'no such user' '--user of nobody there, with ftrace' attach --user=no-such-user
 refused 2 'no process given .--comm without a PID: only with --source=stap' '--comm without a process, with ftrace' attach --comm=x
 refused 2 'no such user' '--user of nobody there' attach --source=stap --user=no-such-user

@@ -139,7 +139,7 @@ if [ "$(wc -l </proc/swaps)" = 1 ] && [ "$(cat /proc/sys/kernel/numa_balancing 2
 	! grep -q ' damon_va_' /proc/kallsyms; then
 	"$PFSCOPE" run --refault 50ms -- true 2>err
 	is $? 1 'no swap: an error'
-	like "$(<err)" '^pfscope: --refault: no method works here\. hide: only with --source=stap; pageout: there is no swap .*--zram SIZE.*; numa: [^;]*; idle: [^;]*$' \
+	like "$(<err)" '^pfscope: --refault: no method works here\. hide: it loads a module[^;]*; pageout: there is no swap .*--zram SIZE.*; numa: [^;]*; idle: [^;]*$' \
 		'no swap: one line, and what to do'
 	"$PFSCOPE" run --refault 50ms --refault-by numa -- true 2>err
 	like "$(<err)" '^pfscope: --refault by numa: .*$' 'no NUMA balancing: one line'

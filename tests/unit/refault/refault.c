@@ -138,7 +138,7 @@ static void what_is_missing_is_said(void **state)
 	assert_non_null(strstr(why, "there is no swap"));
 	assert_non_null(strstr(why, "--zram SIZE"));
 	assert_non_null(strstr(why, "one NUMA node"));
-	assert_non_null(strstr(why, "hide: only with --source=stap; "));
+	assert_non_null(strstr(why, "hide: only with --source=stap or ftrace; "));
 	assert_non_null(strstr(why, "idle: this kernel has no DAMON for address spaces (CONFIG_DAMON_VADDR, "
 				    "CONFIG_DAMON_SYSFS)"));
 	assert_string_equal(

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# What a recording of tests/workload/phases has in each interval of --refault, for refault-hide.guest and hide-ftrace.guest.
+
+# intervals RECORDING SAID PAGES: for each interval of hiding that lies in one phase of tests/workload/phases: the phase, how
+# many pages of the phase faulted, how many others of the workload's, how often the one of the phase did that faulted most.
+# With `first' behind them: how many faults on the workload's pages are first ones.
+# What was done is noted when it is over, so an interval begins 40 ms and the time that it took before its note: the program has
+# used all its pages by then.
+intervals()
+{
+	"$PFSCOPE" events "$1" | awk -v pages="$3" -v first="${4:-}" -v start="$(($(value start "$2")))" '
+		function number(hex,	i, n) {
+			sub(/^0x/, "", hex)
+			for (i = 1; i <= length(hex); i++)
+				n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+			return n
+		}
+		function finish(until,	p, i, here, others, most) {
+			for (p = 0; p < phases; p++)
+				if (since > from[p] && until < to[p]) {
+					for (i in times)
+						if (int(i / pages) == p) {
+							here++
+							if (times[i] > most)
+								most = times[i]
+						} else
+							others++
+					print p, here + 0, others + 0, most + 0
+				}
+			delete times
+			since = until
+		}
+		FNR == NR {
+			if (/^phase=/) { from[phases + 0] = $2; to[phases++] = $3 }
+			next
+		}
+		{ split($1, t, "."); ns = t[1] * 1000000000 + t[2] }
+		/key="refault_tick" value="what=cycle/ {
+			match($0, / took=[0-9]+/)
+			ends[nr_ends++] = ns - substr($0, RSTART + 6, RLENGTH - 6) - 40000000
+		}
+		$2 == "fault" {
+			for (i = 3; i <= NF; i++)
+				if ($i ~ /^addr=/)
+					page = int((number(substr($i, 6)) - start) / 4096)
+			if (page >= 0 && page < pages * phases) {
+				firsts += !/ how=hidden/
+				at[nr] = ns
+				of[nr++] = page
+			}
+		}
+		END {
+			if (first) {
+				print firsts
+				exit
+			}
+			for (i = e = 0; i < nr || e < nr_ends;)
+				if (e < nr_ends && (i >= nr || ends[e] <= at[i]))
+					finish(ends[e++])
+				else
+					times[of[i++]]++
+		}' "$2" -
+}
+
+# each_interval NAME RECORDING SAID PAGES: and there are intervals of each of the four phases
+each_interval()
+{
+	local seen
+
+	seen=$(intervals "$2" "$3" "$4")
+	is "$(awk '{ phases[$1] } END { print length(phases) }' <<<"$seen") $(awk '{ print $2, $3, $4 }' <<<"$seen" | sort -u)" "4 $4 0 1" \
+		"$1: in each interval exactly the $4 pages that are used fault, once each" || diag "$seen"
+}
