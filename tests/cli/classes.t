@@ -120,8 +120,21 @@ is "$status|$(wc -l <<<"$err")" '1|1' 'a directory'
 TMPDIR=/nonexistent pfscope events --class huge <(cat "$T/a.events")
 is "$status|$(grep -c TMPDIR <<<"$err")" '1|1' 'a pipe without a place for temporary files'
 
+# A recording without gaps: 64 pages are touched again and again, and only the first touch of each is no reference to a hidden
+# page.
+awk 'BEGIN {
+	print "# pfscope-events 2\n0.000000001 exec pid=7 tid=7 comm=\"x\" name=\"/bin/x\""
+	print "0.000000002 map pid=7 tid=7 start=10000000 end=10040000 id=1 perms=rw-p name=\"\""
+	for (i = 0; i < 300; i++)
+		printf "0.%09d fault pid=7 tid=7 addr=%x access=write mode=user%s\n", 1000 + i, 268435456 + i * 7 % 64 * 4096,
+			i < 64 ? "" : " how=hidden"
+}' >"$T/gapless.events"
+pfscope plot --format svg --color-by fault-class "$T/gapless.events"
+is "$(sed -n 's/.*"colors":\({[^}]*}\).*/\1/p' "$T/out" | sed 's/&quot;/"/g' | jq -r '.["hidden by pfscope"]')" 236 \
+	'plot --color-by fault-class: references and first touches apart'
+
 # Real recordings: each fault has one class, and there are as many as the report counts.
-for file in "$ROOT/examples/tour.events" "$DATA"/dat/*.dat; do
+for file in "$T/gapless.events" "$ROOT/examples/tour.events" "$DATA"/dat/*.dat; do
 	pfscope report --by class --json "$file"
 	[ $status = 0 ] || continue
 	jq -r '.class[] | "\(.faults) \(.class)"' "$T/out" | awk '{ n = $1; sub(/^[0-9]+ /, ""); sum[$0] += n }
