@@ -42,23 +42,24 @@ static const struct argp_option options[] = {
 
 static const char *const forms[] = { "lines", "json", "csv" }; /* enum pfs_export_form, from PFS_EXPORT_LINES on */
 
-/* The words of --stack. */
+/* --stack, and its words. */
+#define STACK "--stack="
 static const struct stack_how {
-	const char *word, *option;
+	const char *option;
 	enum pfs_stack_how how;
 	enum pfs_source_can needs; /* of the source */
 	const char *why_not;	   /* or NULL */
 } stack_hows[] = {
-	{ "fp", "--stack=fp", PFS_STACK_FP, PFS_CAN_FP, NULL },
-	{ "dwarf", "--stack=dwarf", PFS_STACK_DWARF, PFS_CAN_DWARF, NULL },
-	{ "lbr", "--stack=lbr", PFS_STACK_NONE, 0,
+	{ STACK "fp", PFS_STACK_FP, PFS_CAN_FP, NULL },
+	{ STACK "dwarf", PFS_STACK_DWARF, PFS_CAN_DWARF, NULL },
+	{ STACK "lbr", PFS_STACK_NONE, 0,
 	  "the CPU's branch records come with samples of its own counters only, not with page faults" },
 };
 
 static const struct stack_how *stack_how_of(const char *word)
 {
 	for (size_t i = 0; i < sizeof(stack_hows) / sizeof(stack_hows[0]); i++)
-		if (!strcmp(stack_hows[i].word, word))
+		if (!strcmp(stack_hows[i].option + strlen(STACK), word))
 			return &stack_hows[i];
 	return NULL;
 }
@@ -70,7 +71,7 @@ static void set_stack(struct recording_args *args, const char *word, struct argp
 	if (!args->stack)
 		argp_error(state, "--stack: %s: must be fp or dwarf", word);
 	if (args->stack->why_not)
-		argp_error(state, "--stack=%s: %s", word, args->stack->why_not);
+		argp_error(state, "%s: %s", args->stack->option, args->stack->why_not);
 	args->config.stack = args->stack->how;
 }
 
@@ -103,10 +104,9 @@ static struct pfs_source_config hider_config(const struct recording_args *args, 
 	return config;
 }
 
-/* Does another source hide pages for the one that records? */
-static int check_hider(struct recording_args *args, struct pfs_err *err)
+/* Is the other source, which can hide pages for the one that records (or NULL), to do so? */
+static int check_hider(struct recording_args *args, const struct source_options *hider, struct pfs_err *err)
 {
-	const struct source_options *hider = source_args_hider(&args->sources);
 	struct pfs_source_config config;
 
 	if (!hider)
@@ -143,7 +143,7 @@ static int check(struct recording_args *args, struct pfs_err *err)
 	if (config->all_of_user && !(source->can & PFS_CAN_USER))
 		return pfs_err_set(err, -EINVAL, "--user: only with --source=%s", source_that(PFS_CAN_USER));
 	if (args->stack && !(source->can & args->stack->needs))
-		return pfs_err_set(err, -EINVAL, "--stack=%s: only with --source=%s", args->stack->word,
+		return pfs_err_set(err, -EINVAL, "%s: only with --source=%s", args->stack->option,
 				   source_that(args->stack->needs));
 	/* The source knows such processes only by what they do, after it has started. */
 	if (args->refault.interval_ns && args->by_trait && !source->tids_file)
@@ -157,7 +157,7 @@ static int check(struct recording_args *args, struct pfs_err *err)
 	}
 	config->may_hide = refault_may_hide(&args->refault);
 	config->to_file = args->file;
-	return source->check(config, err) ?: check_hider(args, err);
+	return source->check(config, err) ?: check_hider(args, hider, err);
 }
 
 /* False, and nothing is changed: no source can do it; or this one cannot, and why tells the reason. */
@@ -187,10 +187,10 @@ void recording_choose_stack(struct recording_args *args, const char *program)
 	few = !of || pfs_frames_are_few(with, of); /* of a script that is not known */
 	few = few && !take_dwarf(args, &why);
 	if (!of)
-		message("--stack=%s: whether %s has frame pointers is not known", args->stack->word, program);
+		message("%s: whether %s has frame pointers is not known", args->stack->option, program);
 	else
-		message("--stack=%s: %u of %u functions of %s have frame pointers%s%s", args->stack->word, with, of,
-			program, few ? ": its stacks end early; " : "", few ? why.msg : "");
+		message("%s: %u of %u functions of %s have frame pointers%s%s", args->stack->option, with, of, program,
+			few ? ": its stacks end early; " : "", few ? why.msg : "");
 }
 
 /* `-o -- COMMAND' has no name. */

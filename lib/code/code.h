@@ -24,10 +24,9 @@ enum pfs_code_table {
 extern const char *const pfs_code_tables[PFS_NR_CODE_TABLES];
 
 struct pfs_code_options {
-	unsigned int by; /* bits: 1 << enum pfs_code_table */
-	bool inverted;	 /* stacks begin with the innermost function */
-	const char
-		*module; /* a glob: each fault counts for the innermost frame in such a file; NULL: for the innermost */
+	unsigned int by;       /* bits: 1 << enum pfs_code_table */
+	bool inverted;	       /* stacks begin with the innermost function */
+	const char *module;    /* a glob: faults count for the innermost frame in such a file; NULL: in any */
 	const char *recording; /* its file; NULL or "-": standard input */
 	struct pfs_symbolizer_options symbols;
 	const struct pfs_model *notes; /* with more build-ids; or NULL */

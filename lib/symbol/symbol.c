@@ -6,10 +6,10 @@
 #include "symbol/symbol.h"
 
 #include "base/array.h"
+#include "base/nested.h"
 #include "base/write_all.h"
 #include "symbol/libelf.h"
 #include "symbol/minidebug.h"
-#include "base/nested.h"
 #include "symbol/recorded_file.h"
 
 #include <errno.h>

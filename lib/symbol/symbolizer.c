@@ -8,11 +8,11 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/number.h"
+#include "jit/jit.h"
+#include "jit/perf_map.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf.h"
 #include "symbol/guard.h"
-#include "jit/jit.h"
-#include "jit/perf_map.h"
 #include "symbol/symbol.h"
 
 #include <errno.h>
