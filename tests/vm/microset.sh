@@ -51,6 +51,37 @@ recorded()
 		}' "$3" "$1"
 }
 
+# own_faults EVENTS SAID: "KIND FAULTS" as tests/workload/offered counts them, those on hidden pages left out.
+own_faults()
+{
+	awk "$number"'
+		FNR == NR { kind[$3] = name[FNR] = $1; start[$3] = number($2); nr = FNR; next }
+		$2 == "fault" && !/ how=hidden/ && (pid = substr($4, 5)) in kind {
+			at = number(substr($6, 6)) - start[pid]
+			faults[kind[pid]] += at >= 0 && at < 2 ^ 30
+		}
+		END { for (i = 1; i <= nr; i++) print name[i], faults[name[i]] + 0 }' "$2" "$1"
+}
+
+# offered_own WHAT OPTION...: the neighbours that fault-around would map are hidden from the beginning, and the faults of the
+# program's own are those of an untraced run.
+offered_own()
+{
+	local what=$1 pid
+
+	shift
+	"$WORK/offered" >plain
+	"$PFSCOPE" run "$@" --no-thp --strict --microset-region 300000000-600000000 -o run.recorded -- "$WORK/offered" >said 2>err
+	is "$?|$(<err)" '0|' "fault-around, $what: it is recorded"
+	"$PFSCOPE" events run.recorded >run.events
+	is "$(own_faults run.events said)" "$(awk '{ print $1, $4 }' plain)" \
+		"fault-around, $what: the program's own faults are those of an untraced run"
+	pid=$(awk '$1 == "reached" { print $3 }' said)
+	is "$(grep -oE " fault .* pid=$pid .* addr=[345][0-9a-f]{8} .* how=hidden" run.events | grep -oE 'addr=[0-9a-f]{6}' | sort -u | wc -l)" 64 \
+		"fault-around, $what: what another process reached is hidden as well"
+	is "$(grep -cE ' around .* addr=[345]........ ' run.events)" 0 "fault-around, $what: none"
+}
+
 # consistent N EVENTS PAGES SAID: without a limit to one region other pages share the set. Is there for each access of each
 # thread in SAID either a fault, in this order, or its page was among the last N that the recording shows to have entered the set?
 # Prints how many accesses have a fault; or the first one that fits neither.

@@ -42,12 +42,12 @@ static void check_script(const char *script, const char *const *files)
 static void test_scripts(void **state)
 {
 	check_script(pfs_script, (const char *const[]){ "wire.h", "record.stp", "trace.stp", "target.stp", "page.stp",
-							"hide.stp", "layout.stp", "change.stp", "fault.stp", "life.stp",
-							"session.stp", "pfscope.stp", NULL });
+							"hide.stp", "withhold.stp", "layout.stp", "change.stp",
+							"fault.stp", "life.stp", "session.stp", "pfscope.stp", NULL });
 	check_script(pfs_objects_script,
 		     (const char *const[]){ "wire.h", "objects.h", "record.stp", "trace.stp", "target.stp", "page.stp",
-					    "hide.stp", "layout.stp", "change.stp", "fault.stp", "life.stp",
-					    "objects.stp", "session.stp", NULL });
+					    "hide.stp", "withhold.stp", "layout.stp", "change.stp", "fault.stp",
+					    "life.stp", "objects.stp", "session.stp", NULL });
 }
 
 /* ---- probe points ---- */
