@@ -10,17 +10,18 @@
 
 /* What both scripts begin with, and what they share behind the records of objects. */
 #define WIRE(more) ".ascii \"%{\\n\"\n" INCLUDE("wire.h") more ".ascii \"%}\\n\"\n"
-#define SHARED                  \
-	INCLUDE("record.stp")   \
-	INCLUDE("trace.stp")    \
-	INCLUDE("target.stp")   \
-	INCLUDE("page.stp")     \
-	INCLUDE("hide.stp")     \
-	INCLUDE("withhold.stp") \
-	INCLUDE("mark.stp")     \
-	INCLUDE("layout.stp")   \
-	INCLUDE("change.stp")   \
-	INCLUDE("fault.stp")    \
+#define SHARED                    \
+	INCLUDE("record.stp")     \
+	INCLUDE("trace.stp")      \
+	INCLUDE("target.stp")     \
+	INCLUDE("page.stp")       \
+	INCLUDE("hide_pages.stp") \
+	INCLUDE("hide.stp")       \
+	INCLUDE("withhold.stp")   \
+	INCLUDE("mark.stp")       \
+	INCLUDE("layout.stp")     \
+	INCLUDE("change.stp")     \
+	INCLUDE("fault.stp")      \
 	INCLUDE("life.stp")
 
 /* clang-format off */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define PAGES_MAX   4096
-#define REGIONS_MAX 255 /* hide.stp: bytes of the list ... */
+#define REGIONS_MAX 255 /* hide_pages.stp: bytes of the list ... */
 #define WORDS_MAX   16	/* ... and words in it */
 
 /*

@@ -41,13 +41,14 @@ static void check_script(const char *script, const char *const *files)
 
 static void test_scripts(void **state)
 {
-	check_script(pfs_script, (const char *const[]){ "wire.h", "record.stp", "trace.stp", "target.stp", "page.stp",
-							"hide.stp", "withhold.stp", "layout.stp", "change.stp",
-							"fault.stp", "life.stp", "session.stp", "pfscope.stp", NULL });
+	check_script(pfs_script,
+		     (const char *const[]){ "wire.h", "record.stp", "trace.stp", "target.stp", "page.stp",
+					    "hide_pages.stp", "hide.stp", "withhold.stp", "layout.stp", "change.stp",
+					    "fault.stp", "life.stp", "session.stp", "pfscope.stp", NULL });
 	check_script(pfs_objects_script,
 		     (const char *const[]){ "wire.h", "objects.h", "record.stp", "trace.stp", "target.stp", "page.stp",
-					    "hide.stp", "withhold.stp", "layout.stp", "change.stp", "fault.stp",
-					    "life.stp", "objects.stp", "session.stp", NULL });
+					    "hide_pages.stp", "hide.stp", "withhold.stp", "layout.stp", "change.stp",
+					    "fault.stp", "life.stp", "objects.stp", "session.stp", NULL });
 }
 
 /* ---- probe points ---- */
