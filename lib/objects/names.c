@@ -31,6 +31,13 @@ struct pfs_name_target {
 	UT_hash_handle hh;
 };
 
+/* By its pid; of a thread whose process is unknown by its tid << 32. */
+struct pfs_name_process {
+	uint64_t key;
+	uint32_t who; /* the first one + 1; 0: none yet */
+	UT_hash_handle hh;
+};
+
 /* ---- numbers ---- */
 
 /* Of a key that is not the hot one of its place. */
@@ -160,6 +167,7 @@ static int64_t number_who(struct pfs_names *n, struct pfs_name_thread *t)
 	const int32_t ids[] = { t->pid, t->pid ? 0 : t->key, wanted };
 	uint64_t key = pfs_hash(t->comm ? text_key(t->comm) : PFS_HASH_START, ids, sizeof(ids));
 	int64_t nr = number_of(&n->who_numbers, key, &is_new);
+	struct pfs_name_process *process;
 	struct pfs_object_who *who;
 
 	if (nr < 0)
@@ -167,10 +175,12 @@ static int64_t number_who(struct pfs_names *n, struct pfs_name_thread *t)
 	t->who = nr + 1;
 	if (!is_new)
 		return nr;
+	process = PFS_HASH_GET(n->processes, key, t->pid ? (uint32_t)t->pid : (uint64_t)(uint32_t)t->key << 32);
 	who = pfs_array_add(n->whos, n->nr_whos, n->max_whos);
-	if (!who)
+	if (!process || !who)
 		return -ENOMEM;
-	*who = (struct pfs_object_who){ t->pid, t->pid ? 0 : t->key, t->comm, wanted };
+	process->who = process->who ? process->who : nr + 1;
+	*who = (struct pfs_object_who){ t->pid, t->pid ? 0 : t->key, t->comm, wanted, process->who - 1 };
 	return nr;
 }
 
@@ -312,6 +322,7 @@ void pfs_names_fini(struct pfs_names *n)
 	PFS_HASH_FREE(n->stack_numbers.all);
 	PFS_HASH_FREE(n->threads);
 	PFS_HASH_FREE(n->targets);
+	PFS_HASH_FREE(n->processes);
 	free(n->sites);
 	free(n->caches);
 	free(n->whos);

@@ -40,6 +40,7 @@ struct pfs_names {
 	size_t nr_sites, nr_caches, nr_whos, nr_stacks, max_sites, max_caches, max_whos, max_stacks;
 	struct pfs_name_thread *threads, *hot_threads[PFS_NAMES_HOT];
 	struct pfs_name_target *targets;
+	struct pfs_name_process *processes;
 	bool has_targets; /* some processes were chosen */
 	struct pfs_intern *strings;
 	uint64_t kmalloc_key;

@@ -38,7 +38,7 @@ struct pfs_objects {
 	struct operation queue[NR_QUEUED];
 	unsigned int head; /* of the queue: operations so far */
 	struct pfs_names names;
-	bool *allocated; /* by who: it is counted in nr_processes */
+	bool *allocated; /* by process: it is counted in nr_processes */
 	size_t max_allocated;
 	uint64_t lost_ns;	      /* of the last loss; 0: none */
 	uint64_t noted_lost;	      /* by the kernel's own counts */
@@ -302,8 +302,8 @@ static int object_event(struct pfs_objects *o, const struct pfs_event *ev)
 	} else if (o->names.nr_whos > o->max_allocated &&
 		   !pfs_array_extend(o->allocated, o->max_allocated, o->names.nr_whos)) {
 		return -ENOMEM;
-	} else if (!o->allocated[who]) {
-		o->allocated[who] = true;
+	} else if (!o->allocated[o->names.whos[who].process]) {
+		o->allocated[o->names.whos[who].process] = true;
 		o->stats.nr_processes++;
 	}
 	return push(o, &op);
@@ -337,7 +337,9 @@ static int access_event(struct pfs_objects *o, const struct pfs_event *ev)
 		return 0;
 	if (site < 0 || who < 0)
 		return -ENOMEM;
-	return drain_queue(o) ?: pfs_accesses_access(&o->accesses, ev, site, who, object_at(o, ev, &room));
+	return drain_queue(o)
+		       ?: pfs_accesses_access(&o->accesses, ev, site, o->names.whos[who].process,
+					      object_at(o, ev, &room));
 }
 
 /* Of the object that was allocated last at that address, which may be queued yet. */

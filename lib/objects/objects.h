@@ -84,6 +84,7 @@ struct pfs_object_who {
 	int32_t tid;	  /* of the thread, if pid is unknown */
 	const char *comm; /* NULL: unknown */
 	bool is_target;
+	uint32_t process; /* the first number of its process, which may have several names */
 };
 
 /* Which objects are wanted; of zeroes: those of the recorded processes. */

@@ -95,6 +95,27 @@ like "$out" $'\nprocess,sh,,8,1,0,0,1,1,' 'CSV: a process'
 pfscope kmap --stats --json "$T/hand"
 ok 'JSON of the tables' eval '"$TOOLS/well_formed" json <"$T/out"'
 
+# ---- processes: by their number, whatever they are called ----
+
+cat >"$T/renamed" <<'EVENTS'
+# pfscope-events 2
+1.000000000 note key="watchpoints" value="interval=1000000 where=random"
+1.000000000 comm pid=7 tid=7 comm="sh"
+1.000000000 thread pid=7 tid=7 child=8
+1.000000001 alloc pid=7 tid=7 site=ffffffff81000010 ptr=ffff888000001000 size=100 allocated=128 cache="kmalloc"
+1.000000002 watch len=8 off=0 count=16 ptr=ffff888000001000
+1.000000003 access pid=7 tid=7 len=8 access=read off=0 site=ffffffff81000100 ptr=ffff888000001000
+1.000000004 comm pid=7 tid=7 comm="ls"
+1.000000005 comm pid=7 tid=8 comm="worker"
+1.000000006 access pid=7 tid=7 len=8 access=write off=0 site=ffffffff81000100 ptr=ffff888000001000
+1.000000006 access pid=7 tid=8 len=8 access=read off=0 site=ffffffff81000100 ptr=ffff888000001000
+1.000000007 watch len=8 off=0 last=1 count=0 ptr=ffff888000001000
+1.000000008 alloc pid=7 tid=7 site=ffffffff81000010 ptr=ffff888000002000 size=100 allocated=128 cache="kmalloc"
+1.000000009 alloc pid=7 tid=8 site=ffffffff81000010 ptr=ffff888000003000 size=100 allocated=128 cache="kmalloc"
+EVENTS
+like "$("$PFSCOPE" kmap --stats "$T/renamed")" ': 3 objects allocated by 1 process in ' 'a process that has three names is one'
+is "$("$PFSCOPE" kmap "$T/renamed" | grep '^  ')" '  0xffffffff81000100,7,1,2' '... and one line of an instruction'
+
 # A leak: nine in ten are freed.
 {
 	echo '# pfscope-events 2'
