@@ -165,12 +165,28 @@ static const char *short_command(const char *command)
 	return command + len;
 }
 
+static void put_bytes(const struct pfs_kmap *k, const struct pfs_tally_row *all)
+{
+	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
+	char asked[8], used[8], time[32], count[64];
+
+	if (!s->allocs) {
+		fprintf(k->out, "  %s in the recording%s\n", pfs_plural(count, sizeof(count), s->others, "allocation"),
+			s->others ? ", none of the chosen processes and objects" : "");
+		return;
+	}
+	fprintf(k->out, "  %s requested, %s used (%u %% wasted)", pfs_size_text(asked, all->asked),
+		pfs_size_text(used, all->used), waste_percent(all));
+	fprintf(k->out, "; most at a time: %s after %s\n", pfs_size_text(used, all->peak_bytes),
+		pfs_duration_text(time, all->peak_ns - s->first_ns, 3));
+}
+
 static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally, const struct pfs_tally_row *all)
 {
 	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
 	const char *command = pfs_objects_command(k->objects);
 	bool unsure = s->nr_pauses && all->unsure_live;
-	char title[NAME_MAX_LEN], fit[60], count[64], processes[64], time[32], asked[8], used[8], others[32];
+	char title[NAME_MAX_LEN], fit[60], count[64], processes[64], time[32], others[32];
 
 	pfs_escape(title, sizeof(title), command ? short_command(command) : k->name, 0);
 	pfs_fit_head(fit, sizeof(fit), title, 22, "..");
@@ -189,10 +205,7 @@ static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally
 		put_pauses(k, unsure);
 	if (s->unseen > s->unseen_paused)
 		put_unseen(k, tally);
-	fprintf(k->out, "  %s requested, %s used (%u %% wasted)", pfs_size_text(asked, all->asked),
-		pfs_size_text(used, all->used), waste_percent(all));
-	fprintf(k->out, "; most at a time: %s after %s\n", pfs_size_text(used, all->peak_bytes),
-		pfs_duration_text(time, all->peak_ns - s->first_ns, 3));
+	put_bytes(k, all);
 	if (s->evicted)
 		fprintf(k->out, "  %s evicted (--max-objects) count as alive; %" PRIu64 " frees have no allocation\n",
 			pfs_grouped_text(count, s->evicted), s->foreign_frees);
@@ -282,6 +295,8 @@ static int stats_text(const struct pfs_kmap *k, const struct pfs_tally *tally)
 	static const struct pfs_tally_row none;
 
 	put_headline(k, tally, tally->by[PFS_TALLY_ALL].nr ? tally->by[PFS_TALLY_ALL].rows : &none);
+	if (!pfs_objects_stats(k->objects)->allocs)
+		return 0;
 	for (int by = PFS_TALLY_CACHE; by < PFS_NR_TALLIES; by++)
 		put_table(k, tally, by);
 	put_leaks(k, tally);

@@ -95,6 +95,11 @@ like "$out" $'\nprocess,sh,,8,1,0,0,1,1,' 'CSV: a process'
 pfscope kmap --stats --json "$T/hand"
 ok 'JSON of the tables' eval '"$TOOLS/well_formed" json <"$T/out"'
 
+pfscope kmap --stats --cache='no such*' "$T/hand"
+is "$status|$out" '0|sh -c x: 0 objects allocated by 0 processes in 2 ms
+  0 freed, 0 by other processes; 0 alive at the end; nothing lost
+  5 allocations in the recording, none of the chosen processes and objects' 'no object at all: the tables say why, and end there'
+
 # ---- processes: by their number, whatever they are called ----
 
 cat >"$T/renamed" <<'EVENTS'
