@@ -273,13 +273,15 @@ static void put_leak(const struct pfs_kmap *k, const struct pfs_tally_row *row)
 
 static void put_leaks(const struct pfs_kmap *k, const struct pfs_tally *tally)
 {
+	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
 	const struct pfs_tally_table *sites = &tally->by[PFS_TALLY_SITE];
 	size_t nr = 0, most = k->top ? k->top : LEAKS_SHOWN;
 
 	for (size_t i = 0; i < sites->nr; i++)
 		nr += pfs_tally_leaks(&sites->rows[i]);
 	if (!nr) {
-		fputs("\nNo call site's live objects only grew.\n", k->out);
+		fprintf(k->out, "\nNo call site's live objects only grew%s.\n",
+			s->lost || s->lost_unknown ? " by more than was lost" : "");
 		return;
 	}
 	fprintf(k->out, "\nLive objects only grew (a leak?) at %zu call site%s:\n", nr, nr == 1 ? "" : "s");

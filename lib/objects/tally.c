@@ -82,7 +82,8 @@ bool pfs_tally_leaks(const struct pfs_tally_row *row)
 		rises += w->low[i] > w->low[i - 1];
 	}
 	/* What is freed during a pause seems to live on: the fewest rise in the slice of the pause and in the next one. */
-	return !row->unsure && w->nr >= LEAST_SLICES && rises >= LEAST_RISES + 2 * row->nr_pauses;
+	return !row->unsure && w->nr >= LEAST_SLICES && rises >= LEAST_RISES + 2 * row->nr_pauses &&
+	       w->low[w->nr - 1] - w->low[0] > row->lost;
 }
 
 /* ---- rows ---- */
@@ -200,11 +201,14 @@ static bool freed_unseen(const struct pfs_tally_row *row)
 /* While the caches are in the order of their numbers. */
 static void mark_unsure(struct pfs_tally *tally)
 {
+	const struct pfs_objects_stats *s = pfs_objects_stats(tally->objects);
+
 	for (int by = 0; by < PFS_NR_TALLIES; by++)
 		for (size_t i = 0; i < tally->by[by].nr; i++) {
 			struct pfs_tally_row *row = &tally->by[by].rows[i];
 
-			row->nr_pauses = pfs_objects_stats(tally->objects)->nr_pauses;
+			row->nr_pauses = s->nr_pauses;
+			row->lost = s->lost_unknown ? UINT64_MAX : s->lost;
 			row->unsure = freed_unseen(row) || row->evicted ||
 				      (by == PFS_TALLY_SITE && row->allocs &&
 				       freed_unseen(&tally->by[PFS_TALLY_CACHE].rows[row->cache]));

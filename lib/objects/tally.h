@@ -36,7 +36,8 @@ struct pfs_tally_row {
 	uint64_t longest_ns;
 	uint32_t *lives; /* lifetimes of freed objects, by bucket; NULL: none */
 	struct pfs_low_water low;
-	unsigned int nr_pauses; /* known once it is sorted, and so is this: */
+	unsigned int nr_pauses; /* known once it is sorted, and so are these: */
+	uint64_t lost;		/* events of the recording; UINT64_MAX: unknown how many */
 	bool unsure;		/* objects of its cache were freed without an event, or evicted */
 };
 
@@ -60,8 +61,8 @@ uint64_t pfs_tally_life_ns(const struct pfs_tally_row *row, unsigned int permill
 
 /*
  * Does the number of its live objects only grow? The fewest alive in each slice of time never fell, and rose in at least
- * five of eight or more, not counting two for each pause. Not known where objects of its cache were freed without an
- * event: false.
+ * five of eight or more, not counting two for each pause, and by more than events were lost, each of which may be a free. Not
+ * known where objects of its cache were freed without an event: false.
  */
 bool pfs_tally_leaks(const struct pfs_tally_row *row);
 

@@ -141,6 +141,26 @@ like "$("$PFSCOPE" kmap --stats --csv "$T/leak")" $'\nonly_grows,leaks\\+0x1,0.0
 like "$("$PFSCOPE" kmap --stats "$T/lost")" '; 5 EVENTS LOST' 'lost events are counted'
 like "$("$PFSCOPE" kmap --json "$T/lost")" '"unsure":true' '... and make the living unsure'
 
+# Each object is freed, but of every fourth that is lost: what seems alive is no more than what is lost.
+# lost_frees COUNT: with so many losses of that COUNT in each.
+lost_frees()
+{
+	echo '# pfscope-events 2'
+	for ((i = 1; i <= 100; i++)); do
+		printf '2.%03d000000 alloc pid=1 tid=1 site=ffffffff81000010 func="innocent+0x1" ptr=%x size=64 allocated=64 cache="a"\n' $i $((i * 4096))
+		((i % 4)) && printf '2.%03d000500 free pid=1 tid=1 ptr=%x\n' $i $((i * 4096))
+		((i % 4)) || printf '2.%03d000500 lost cpu=0%s\n' $i "$1"
+	done
+}
+lost_frees ' count=1' >"$T/lost"
+like "$("$PFSCOPE" kmap --stats "$T/lost")" '; 25 EVENTS LOST.*No call site.s live objects only grew by more than was lost' 'what lost frees explain is no evidence of a leak'
+is "$("$PFSCOPE" kmap --stats --csv "$T/lost" | grep -c '^only_grows')" 0 '... in CSV'
+lost_frees '' >"$T/lost"
+like "$("$PFSCOPE" kmap --stats "$T/lost")" 'No call site.s live objects only grew by more than was lost' '... nor if it is not known how many were lost'
+lost_frees ' count=1' | sed '/ lost /{/2.0[1-9]/d}' >"$T/lost"
+like "$("$PFSCOPE" kmap --stats "$T/lost")" 'innocent.0x1: at least' '... but more than was lost is'
+
+
 # ---- pauses ----
 
 # The leak rises with each pause, too: that is no evidence.
