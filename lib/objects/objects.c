@@ -130,14 +130,18 @@ static int do_alloc(struct pfs_objects *o, const struct operation *op)
 
 static int do_free(struct pfs_objects *o, const struct operation *op)
 {
+	const struct pfs_object_who *by, *of;
 	struct pfs_object object;
 
 	if (!pfs_pairs_take(&o->pairs, op->object.key, &object)) {
 		o->stats.foreign_frees++;
 		return 0;
 	}
+	by = &o->names.whos[op->object.who];
+	of = &o->names.whos[object.who];
 	o->stats.frees++;
-	o->stats.by_others += o->names.whos[op->object.who].pid != o->names.whos[object.who].pid;
+	if (by->process != of->process)
+		++*(by->pid || of->pid ? &o->stats.by_others : &o->stats.by_unknown);
 	return pass_end(o, &object,
 			(struct pfs_object_end){ .fate = PFS_OBJECT_FREED,
 						 .ts_ns = op->object.alloc_ns,

@@ -108,6 +108,7 @@ struct pfs_objects_stats {
 	uint64_t allocs, frees, unseen; /* of wanted objects */
 	uint64_t unseen_paused;		/* of unseen: perhaps freed during a pause */
 	uint64_t by_others;		/* of frees: by another process */
+	uint64_t by_unknown;		/* of frees: by another thread, and the process of neither is known */
 	uint64_t others;		/* allocations by processes that are not recorded, or of no interest */
 	uint64_t evicted;		/* allocated, and not followed until they were freed */
 	uint64_t foreign_frees;		/* of objects of others, or from before, or evicted */

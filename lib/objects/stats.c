@@ -195,8 +195,9 @@ static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally
 		pfs_plural(processes, sizeof(processes), s->nr_processes, "process"),
 		pfs_duration_text(time, recorded_ns(k), 3), k->color ? OFF : "");
 	fprintf(k->out, "  %s freed", pfs_grouped_text(count, s->frees));
-	fprintf(k->out, ", %s by other processes; %s%" PRIu64 " alive%s", pfs_grouped_text(others, s->by_others),
-		unsure || s->evicted ? "<=" : "", all->live, s->nr_pauses ? "" : " at the end");
+	fprintf(k->out, ", %s%s by other processes; %s%" PRIu64 " alive%s", s->by_unknown ? "<=" : "",
+		pfs_grouped_text(others, s->by_others + s->by_unknown), unsure || s->evicted ? "<=" : "", all->live,
+		s->nr_pauses ? "" : " at the end");
 	if (s->lost || s->lost_unknown)
 		fprintf(k->out, "; %s%" PRIu64 " EVENTS LOST\n", s->lost_unknown ? "at least " : "", s->lost);
 	else
@@ -396,7 +397,9 @@ static void add_recording(struct pfs_table *table, const struct pfs_kmap *k)
 {
 	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
 
-	pfs_table_numbers(table, s->allocs, s->frees, s->by_others, s->unseen, s->others, s->foreign_frees);
+	pfs_table_numbers(table, s->allocs, s->frees);
+	pfs_table_known(table, !s->by_unknown, s->by_others);
+	pfs_table_numbers(table, s->unseen, s->others, s->foreign_frees);
 	pfs_table_known(table, !s->lost_unknown, s->lost);
 	pfs_table_numbers(table, s->nr_processes, duration_ns(k), s->evicted, s->nr_pauses, s->paused_ns);
 }

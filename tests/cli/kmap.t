@@ -121,6 +121,19 @@ EVENTS
 like "$("$PFSCOPE" kmap --stats "$T/renamed")" ': 3 objects allocated by 1 process in ' 'a process that has three names is one'
 is "$("$PFSCOPE" kmap "$T/renamed" | grep '^  ')" '  0xffffffff81000100,7,1,2' '... and one line of an instruction'
 
+# Text without processes: whether another process frees is not known of two threads.
+cat >"$T/threads" <<'EVENTS'
+# pfscope-events 2
+1.000000001 alloc tid=7 site=ffffffff81000010 ptr=ffff888000001000 size=100 allocated=128 cache="kmalloc"
+1.000000002 alloc tid=7 site=ffffffff81000010 ptr=ffff888000002000 size=100 allocated=128 cache="kmalloc"
+1.000000003 alloc pid=9 tid=9 site=ffffffff81000010 ptr=ffff888000003000 size=100 allocated=128 cache="kmalloc"
+1.000000004 free tid=7 site=ffffffff81000020 ptr=ffff888000001000
+1.000000005 free tid=8 site=ffffffff81000020 ptr=ffff888000002000
+1.000000006 free tid=8 site=ffffffff81000020 ptr=ffff888000003000
+EVENTS
+like "$("$PFSCOPE" kmap --stats "$T/threads")" $'\n  3 freed, <=2 by other processes; 0 alive' 'frees of threads whose process is unknown: at most so many are by others'
+is "$("$PFSCOPE" kmap --stats --csv "$T/threads" | sed -n 2p)" 'recording,3,3,,0,0,0,0,2,0.000000,0,0,0.000000' '... of which CSV has none'
+
 # A leak: nine in ten are freed.
 {
 	echo '# pfscope-events 2'
