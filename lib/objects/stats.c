@@ -165,6 +165,33 @@ static const char *short_command(const char *command)
 	return command + len;
 }
 
+/* May some of the living have been freed? Each object is of a cache. */
+static bool may_be_fewer(const struct pfs_tally *tally, const struct pfs_tally_row *all)
+{
+	const struct pfs_tally_table *caches = &tally->by[PFS_TALLY_CACHE];
+	bool fewer = all->unsure_live;
+
+	for (size_t i = 0; i < caches->nr; i++)
+		fewer |= caches->rows[i].unsure && caches->rows[i].live;
+	return fewer;
+}
+
+static void put_frees(const struct pfs_kmap *k, const struct pfs_tally *tally, const struct pfs_tally_row *all)
+{
+	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
+	char frees[32], others[32], lost[48] = "nothing lost", line[256];
+	int len;
+
+	if (s->lost || s->lost_unknown)
+		snprintf(lost, sizeof(lost), "%s%" PRIu64 " EVENTS LOST", s->lost_unknown ? "at least " : "", s->lost);
+	len = snprintf(line, sizeof(line), "  %s freed, %s%s by other processes; %s%" PRIu64 " alive",
+		       pfs_grouped_text(frees, s->frees), s->by_unknown ? "<=" : "",
+		       pfs_grouped_text(others, s->by_others + s->by_unknown), may_be_fewer(tally, all) ? "<=" : "",
+		       all->live);
+	fprintf(k->out, "%s%s; %s\n", line,
+		s->nr_pauses || len + strlen(" at the end; ") + strlen(lost) > k->width ? "" : " at the end", lost);
+}
+
 static void put_bytes(const struct pfs_kmap *k, const struct pfs_tally_row *all)
 {
 	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
@@ -186,7 +213,7 @@ static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally
 	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
 	const char *command = pfs_objects_command(k->objects);
 	bool unsure = s->nr_pauses && all->unsure_live;
-	char title[NAME_MAX_LEN], fit[60], count[64], processes[64], time[32], others[32];
+	char title[NAME_MAX_LEN], fit[60], count[64], processes[64], time[32];
 
 	pfs_escape(title, sizeof(title), command ? short_command(command) : k->name, 0);
 	pfs_fit_head(fit, sizeof(fit), title, 22, "..");
@@ -194,14 +221,7 @@ static void put_headline(const struct pfs_kmap *k, const struct pfs_tally *tally
 		pfs_plural(count, sizeof(count), s->allocs, "object"),
 		pfs_plural(processes, sizeof(processes), s->nr_processes, "process"),
 		pfs_duration_text(time, recorded_ns(k), 3), k->color ? OFF : "");
-	fprintf(k->out, "  %s freed", pfs_grouped_text(count, s->frees));
-	fprintf(k->out, ", %s%s by other processes; %s%" PRIu64 " alive%s", s->by_unknown ? "<=" : "",
-		pfs_grouped_text(others, s->by_others + s->by_unknown), unsure || s->evicted ? "<=" : "", all->live,
-		s->nr_pauses ? "" : " at the end");
-	if (s->lost || s->lost_unknown)
-		fprintf(k->out, "; %s%" PRIu64 " EVENTS LOST\n", s->lost_unknown ? "at least " : "", s->lost);
-	else
-		fputs("; nothing lost\n", k->out);
+	put_frees(k, tally, all);
 	if (s->nr_pauses)
 		put_pauses(k, unsure);
 	if (s->unseen > s->unseen_paused)
