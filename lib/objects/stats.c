@@ -22,7 +22,7 @@
 #define BOLD "\033[1m"
 #define OFF  "\033[m"
 
-enum { NAME_MAX_LEN = 300, NUMBERS_WIDTH = 53, LEAKS_SHOWN = 1 };
+enum { NAME_MAX_LEN = 300, NUMBERS_WIDTH = 55, LEAKS_SHOWN = 1 };
 
 /* Per table: its name in CSV and JSON, its column's head in text, and rows on the first screen (0: with --top only). */
 static const struct {
@@ -254,7 +254,7 @@ static void put_row(const struct pfs_kmap *k, int by, const struct pfs_tally_row
 		 pfs_short_number(alive, row->live));
 	pfs_escape(text, sizeof(text), row_name(name, sizeof(name), k, by, row), 0);
 	pfs_fit_head(fit, sizeof(fit), text, k->width > NUMBERS_WIDTH + 8 ? k->width - NUMBERS_WIDTH : 8, "..");
-	fprintf(k->out, "%7s %6s %6s %6s %4u %% %8s %8s  %s\n", pfs_short_number(allocs, row->allocs),
+	fprintf(k->out, "%6s %6s %7s %6s %4u %% %8s %8s  %s\n", pfs_short_number(allocs, row->allocs),
 		pfs_short_number(frees, row->frees), most_alive, bytes_text(peak, row->peak_bytes), waste_percent(row),
 		life_text(half, row, 500), life_text(most, row, 990), fit);
 }
@@ -268,7 +268,7 @@ static void put_table(const struct pfs_kmap *k, const struct pfs_tally *tally, i
 
 	if (!nr)
 		return;
-	fprintf(k->out, "\n%s%7s %6s %6s %6s %6s %8s %8s  %s%s", k->color ? BOLD : "", "allocs", "frees", "alive",
+	fprintf(k->out, "\n%s%6s %6s %7s %6s %6s %8s %8s  %s%s", k->color ? BOLD : "", "allocs", "frees", "alive",
 		"peak", "waste", "life 50%", "99%", tables[by].head, k->color ? OFF : "");
 	if (table->nr > nr)
 		fprintf(k->out, " (%zu more)", table->nr - nr);

@@ -80,8 +80,8 @@ is "$(head -n 4 <<<"$out")" 'sh -c x: 4 objects allocated by 2 processes in 2 ms
   1 freed, 1 by other processes; <=2 alive at the end; nothing lost
   1 freed without an event, mostly filp: where alive is <=
   8.5K requested, 8.5K used (0 % wasted); most at a time: 8.2K after 400 us' 'the answer comes first'
-like "$out" $'\n      2      0    <=1    192    4 %        -        -  filp\n' 'a row of a cache'
-like "$out" $'\n      1      1      0    128   21 %   200 us   200 us  alloc_pipe_info\\+0x10\n' 'a row of a call site'
+like "$out" $'\n     2      0     <=1    192    4 %        -        -  filp\n' 'a row of a cache'
+like "$out" $'\n     1      1       0    128   21 %   200 us   200 us  alloc_pipe_info\\+0x10\n' 'a row of a call site'
 for file in "$T/hand" "$DATA/text/report-kmem.txt" "$DATA/text/kernel-kmem.trace"; do
 	"$PFSCOPE" kmap --stats "$file" >"$T/screen"
 	is "$(($(wc -l <"$T/screen") <= 23)) $(awk 'length > 80' "$T/screen")" '1 ' "${file##*/}: a screen of 80 columns"
@@ -178,6 +178,20 @@ like "$("$PFSCOPE" kmap --stats "$T/lost")" 'No call site.s live objects only gr
 lost_frees ' count=1' | sed '/ lost /{/2.0[1-9]/d}' >"$T/lost"
 like "$("$PFSCOPE" kmap --stats "$T/lost")" 'innocent.0x1: at least' '... but more than was lost is'
 
+
+# Wide numbers and names.
+{
+	echo '# pfscope-events 2'
+	for ((i = 1; i <= 20000; i++)); do
+		printf '2.%09d alloc pid=1 tid=1 site=ffffffff81000010 func="a_function_of_a_quite_long_name+0x1" ptr=%x size=64 allocated=64 cache="a_cache_of_a_quite_long_name"\n' $i $((i * 64))
+	done
+	echo '2.100000000 lost cpu=0 count=5'
+} >"$T/wide"
+pfscope kmap --stats "$T/wide"
+is "$(awk 'length > 80' "$T/out")|$(grep -o ' a_.*' "$T/out")" \
+	'| a_cache_of_a_quite_long..
+ a_function_of_a_quite_l..' 'wide numbers and names: 80 columns'
+is "$(awk '/^allocs/ { at = index($0, "alive") + 4 } /<=/ && /%/ { print index($0, "<=20000") + 6 - at }' "$T/out" | sort -u)" 0 '... one below the other'
 
 # ---- pauses ----
 
