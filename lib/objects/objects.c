@@ -292,7 +292,7 @@ static int object_event(struct pfs_objects *o, const struct pfs_event *ev)
 	if (site < 0 || who < 0 || cache < 0)
 		return -ENOMEM;
 	op.object = (struct pfs_object){
-		.key = key_of(ev), .alloc_ns = ev->ts_ns, .site = site, .cache = cache, .who = who
+		.key = key_of(ev), .alloc_ns = o->stats.last_ns, .site = site, .cache = cache, .who = who
 	};
 	if (!op.object.key)
 		return 0;
@@ -374,7 +374,8 @@ static int take_event(void *objects, const struct pfs_event *ev)
 
 	if (!pfs_kind_is(ev, PFS_KIND_RECORDING)) {
 		o->stats.first_ns = o->stats.first_ns ? o->stats.first_ns : ev->ts_ns;
-		o->stats.last_ns = ev->ts_ns;
+		if (ev->ts_ns > o->stats.last_ns) /* lines may be out of order */
+			o->stats.last_ns = ev->ts_ns;
 	}
 	switch (ev->kind) {
 	case PFS_ALLOC:

@@ -179,6 +179,17 @@ lost_frees ' count=1' | sed '/ lost /{/2.0[1-9]/d}' >"$T/lost"
 like "$("$PFSCOPE" kmap --stats "$T/lost")" 'innocent.0x1: at least' '... but more than was lost is'
 
 
+# Lines that are out of order: no time goes back.
+cat >"$T/back" <<'EVENTS'
+# pfscope-events 2
+1.000000300 alloc pid=7 tid=7 site=ffffffff81000010 ptr=ffff888000002000 size=100 allocated=128 cache="kmalloc"
+1.000000100 free pid=7 tid=7 site=ffffffff81000020 ptr=ffff888000002000
+1.000000200 alloc pid=7 tid=7 site=ffffffff81000010 ptr=ffff888000003000 size=100 allocated=128 cache="kmalloc"
+EVENTS
+is "$("$PFSCOPE" kmap --stats "$T/back" | grep -c '[0-9]\{7\} s')" 0 'events out of order: nothing lives for centuries'
+is "$("$PFSCOPE" kmap --csv --stats "$T/back" | awk -F, '$1 == "all" && $2 == "all" { print $17 } $1 == "recording" && $2 == 2 { print $10 }')" \
+	$'0.000000\n0' '... they happen when the one before has'
+
 # Wide numbers and names.
 {
 	echo '# pfscope-events 2'
