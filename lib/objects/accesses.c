@@ -86,6 +86,8 @@ static void settle(struct pfs_accesses *a)
 {
 	if (a->nr_words)
 		a->stats.watched_ns += a->words[0].ended_ns - a->words[0].begun_ns;
+	if (a->nr_words > 1)
+		a->stats.nr_spreads += a->nr_words - 1;
 	for (unsigned int i = 0; i < a->nr_words; i++)
 		for (size_t k = 0; k < a->words[i].nr_counts; k++)
 			for (int write = 0; write < 2; write++)
@@ -96,9 +98,17 @@ static void settle(struct pfs_accesses *a)
 	a->nr_words = 0;
 }
 
-double pfs_access_margin(double variance)
+/*
+ * Student's distribution, for the variance of few choices is known badly. Its quantile from that of the normal distribution:
+ * Abramowitz and Stegun 26.7.5.
+ */
+double pfs_access_margin(const struct pfs_accesses *a, double variance)
 {
-	return 1.96 * sqrt(variance);
+	const double n = a->stats.nr_spreads;
+
+	if (!(variance > 0))
+		return 0;
+	return sqrt(variance) * (n < 2 ? 12.71 : 1.96 + 2.372 / n + 2.823 / (n * n) + 2.556 / (n * n * n));
 }
 
 /* ---- what is watched ---- */

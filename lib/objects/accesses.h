@@ -24,10 +24,11 @@ struct pfs_access_sum {
 struct pfs_access_stats {
 	const char *where; /* whose: "cache=filp", "site=alloc_pipe_info", "random"; the caller's */
 	uint64_t interval_ns;
-	uint64_t watched_ns;		 /* the time when words were watched: that of the estimates */
-	uint64_t nr_words;		 /* chosen, one after the other */
-	uint64_t nr_objects;		 /* of that choice */
-	uint64_t nr_watched;		 /* of these, for some time */
+	uint64_t watched_ns; /* the time when words were watched: that of the estimates */
+	uint64_t nr_words;   /* chosen, one after the other */
+	uint64_t nr_spreads; /* of a word from the others of its choice: from so many the variances are estimated */
+	uint64_t nr_objects; /* of that choice */
+	uint64_t nr_watched; /* of these, for some time */
 	double byte_ns, watched_byte_ns; /* their size times the time that they lived, and were watched */
 	uint64_t strays;		 /* accesses to memory that no object of the recording had then */
 	uint64_t lost;			 /* accesses that are missing */
@@ -80,7 +81,10 @@ void pfs_accesses_clear(struct pfs_accesses *accesses);
 /* After the last event: the estimates are complete. */
 void pfs_accesses_finish(struct pfs_accesses *accesses);
 
+/* Of fewer choices than these (nr_spreads) it is 85 to 95 cases below. */
+enum { PFS_ACCESS_FEW = 40 };
+
 /* Half of the width of the interval in which a count lies in 95 of 100 cases. */
-double pfs_access_margin(double variance);
+double pfs_access_margin(const struct pfs_accesses *accesses, double variance);
 
 #endif

@@ -54,10 +54,10 @@ static uint64_t rounded(double value)
 }
 
 /* "412K +-31K"; an exact number has no margin. */
-static const char *estimate_text(char buf[24], double estimate, double variance)
+static const char *estimate_text(char buf[24], const struct pfs_accesses *a, double estimate, double variance)
 {
 	char number[8], margin[8];
-	uint64_t off = ceil(pfs_access_margin(variance));
+	uint64_t off = ceil(pfs_access_margin(a, variance));
 
 	if (!off)
 		snprintf(buf, 24, "%s", pfs_short_number(number, rounded(estimate)));
@@ -69,6 +69,7 @@ static const char *estimate_text(char buf[24], double estimate, double variance)
 
 static void put_row(const struct pfs_kmap *k, const struct pfs_access_sum *sum)
 {
+	const struct pfs_accesses *a = pfs_objects_accesses(k->objects);
 	char reads[24], writes[24], seen[8], site[NAME_MAX_LEN], name[2 * NAME_MAX_LEN], text[2 * NAME_MAX_LEN];
 	char fit[NAME_MAX_LEN];
 
@@ -76,8 +77,8 @@ static void put_row(const struct pfs_kmap *k, const struct pfs_access_sum *sum)
 		 pfs_objects_cache(k->objects, sum->cache));
 	pfs_escape(text, sizeof(text), name, 0);
 	pfs_fit_head(fit, sizeof(fit), text, k->width > NUMBERS_WIDTH + 8 ? k->width - NUMBERS_WIDTH : 8, "..");
-	fprintf(k->out, "%16s %16s %7s  %s\n", estimate_text(reads, sum->estimate[0], sum->variance[0]),
-		estimate_text(writes, sum->estimate[1], sum->variance[1]),
+	fprintf(k->out, "%16s %16s %7s  %s\n", estimate_text(reads, a, sum->estimate[0], sum->variance[0]),
+		estimate_text(writes, a, sum->estimate[1], sum->variance[1]),
 		pfs_short_number(seen, sum->seen[0] + sum->seen[1]), fit);
 }
 
@@ -121,7 +122,8 @@ void pfs_kmap_accesses_text(const struct pfs_kmap *k)
 	fprintf(k->out, "  %.2g %% of bytes x time was watched, in %s of %s\n", 100 * coverage(&a->stats),
 		pfs_grouped_text(watched, a->stats.nr_watched),
 		pfs_plural(objects, sizeof(objects), a->stats.nr_objects, "object"));
-	fprintf(k->out, "  estimates of all accesses, in %.3g %% of the time:\n", 100 * of_time(k, &a->stats));
+	fprintf(k->out, "  %sestimates of all accesses, in %.3g %% of the time:\n",
+		a->stats.nr_spreads < PFS_ACCESS_FEW ? "rough (few words) " : "", 100 * of_time(k, &a->stats));
 	if (!a->nr_sums)
 		fputs("  (none)\n", k->out);
 	else
@@ -180,8 +182,9 @@ static void add_sum(struct pfs_table *table, const struct pfs_kmap *k, const str
 	pfs_table_word(table, pfs_objects_cache(k->objects, sum->cache));
 	pfs_table_numbers(table, sum->seen[0], sum->seen[1]);
 	for (int write = 0; write < 2; write++)
-		pfs_table_numbers(table, rounded(sum->estimate[write]),
-				  (uint64_t)ceil(pfs_access_margin(sum->variance[write])));
+		pfs_table_numbers(
+			table, rounded(sum->estimate[write]),
+			(uint64_t)ceil(pfs_access_margin(pfs_objects_accesses(k->objects), sum->variance[write])));
 }
 
 int pfs_kmap_accesses_tables(struct pfs_kmap *k,
