@@ -114,6 +114,15 @@ static int print_flame(const struct pfs_flame *flame, FILE *out)
 	return pfs_flame_print(flame, out);
 }
 
+/* Of forms that have no room for it. */
+static void report_losses(const struct pfs_kmap *kmap)
+{
+	char text[200];
+
+	if (pfs_kmap_losses(kmap, text, sizeof(text)))
+		message("%s", text);
+}
+
 int kmap_print(const struct kmap_args *args, FILE *out, bool stats, kmap_read_fn *read, void *ctx, struct pfs_err *err)
 {
 	struct source_lines lines = { .vmlinux = args->vmlinux };
@@ -138,6 +147,8 @@ int kmap_print(const struct kmap_args *args, FILE *out, bool stats, kmap_read_fn
 		ret = print_flame(&flame, out);
 	else if (!ret)
 		pfs_kmap_end(&kmap);
+	if (!ret && !stats && (args->flame || kmap.form == PFS_KMAP_CSV || kmap.form == PFS_KMAP_COMPAT))
+		report_losses(&kmap);
 	if (ret < 0 && !*err->msg)
 		pfs_err_set(err, ret, "%s: %s", kmap.name, strerror(-ret));
 	if (!ret && (fflush(out) || ferror(out)) && errno != EPIPE)

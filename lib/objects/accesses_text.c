@@ -138,6 +138,44 @@ void pfs_kmap_accesses_text(const struct pfs_kmap *k)
 	free(list);
 }
 
+static void watched_comment(const struct pfs_kmap *k, const struct pfs_access_stats *s)
+{
+	char words[48], watched[32], objects[48], where[NAME_MAX_LEN], lost[32];
+
+	pfs_escape(where, sizeof(where), s->where, 0);
+	fprintf(k->out, "# Watched (%s): %s chosen at random in %s of %s, %.2g %% of bytes x time", where,
+		pfs_plural(words, sizeof(words), s->nr_words, "word"), pfs_grouped_text(watched, s->nr_watched),
+		pfs_plural(objects, sizeof(objects), s->nr_objects, "object"), 100 * coverage(s));
+	if (s->lost || s->lost_unknown)
+		fprintf(k->out, "; %s%s accesses are lost", s->lost_unknown ? "at least " : "",
+			pfs_grouped_text(lost, s->lost));
+	fputs(".\n", k->out);
+}
+
+void pfs_kmap_watched(struct pfs_kmap *k)
+{
+	const struct pfs_accesses *a = pfs_objects_accesses(k->objects);
+
+	if (!a)
+		return;
+	if (k->form == PFS_KMAP_TEXT)
+		watched_comment(k, &a->stats);
+	if (k->form != PFS_KMAP_JSON)
+		return;
+	pfs_json_begin(&k->json, "watched", "{");
+	pfs_json_string(&k->json, "where", a->stats.where);
+	pfs_json_u64(&k->json, "interval_ns", a->stats.interval_ns);
+	pfs_json_u64(&k->json, "words", a->stats.nr_words);
+	pfs_json_u64(&k->json, "objects", a->stats.nr_objects);
+	pfs_json_u64(&k->json, "objects_watched", a->stats.nr_watched);
+	pfs_json_format(&k->json, "coverage", "%.6f", coverage(&a->stats));
+	if (a->stats.lost_unknown)
+		pfs_json_raw(&k->json, "lost", "null");
+	else
+		pfs_json_u64(&k->json, "lost", a->stats.lost);
+	pfs_json_end(&k->json, "}");
+}
+
 static const struct pfs_column watched_columns[] = {
 	{ "where", "where", PFS_COLUMN_LEFT },
 	{ "interval_ns", "interval_ns", 0 },

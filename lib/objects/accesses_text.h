@@ -9,6 +9,9 @@
 /* The first rows, with their coverage. Nothing if nothing was watched. */
 void pfs_kmap_accesses_text(const struct pfs_kmap *kmap);
 
+/* Of lines: a comment, or the member "watched" of JSON. Nothing if nothing was watched. */
+void pfs_kmap_watched(struct pfs_kmap *kmap);
+
 /* The tables "watched" and "accesses", each given to write(), which frees them (NULL: no memory). 0 or what that returned. */
 int pfs_kmap_accesses_tables(struct pfs_kmap *kmap,
 			     int (*write)(struct pfs_kmap *kmap, struct pfs_table *table, const char *name));

@@ -45,6 +45,9 @@ struct pfs_kmap {
  */
 struct pfs_object_sink pfs_kmap_sink(struct pfs_kmap *kmap);
 
+/* What of the events is lost, as a sentence without its end. NULL: nothing. */
+const char *pfs_kmap_losses(const struct pfs_kmap *kmap, char *buf, size_t size);
+
 /* After the last object. */
 void pfs_kmap_end(struct pfs_kmap *kmap);
 

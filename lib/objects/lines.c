@@ -4,6 +4,7 @@
 
 #include "base/escape.h"
 #include "base/units.h"
+#include "objects/accesses_text.h"
 
 #include <inttypes.h>
 
@@ -303,6 +304,35 @@ struct pfs_object_sink pfs_kmap_sink(struct pfs_kmap *k)
 	return (struct pfs_object_sink){ .end = put[k->form], .ctx = k };
 }
 
+const char *pfs_kmap_losses(const struct pfs_kmap *k, char *buf, size_t size)
+{
+	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
+	char count[48] = "Some events";
+
+	if (!s->lost && !s->lost_unknown)
+		return NULL;
+	if (s->lost)
+		pfs_plural(count, sizeof(count), s->lost, "event");
+	snprintf(buf, size, "%s%s %s lost: objects may be missing, and others may have been freed",
+		 s->lost && s->lost_unknown ? "At least " : "", count, s->lost == 1 ? "is" : "are");
+	return buf;
+}
+
+static void put_losses(struct pfs_kmap *k)
+{
+	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
+	char text[WORD_MAX];
+
+	if (k->form == PFS_KMAP_TEXT && pfs_kmap_losses(k, text, sizeof(text)))
+		fprintf(k->out, "# %s (JSON and CSV mark them as unsure).\n", text);
+	if (k->form != PFS_KMAP_JSON)
+		return;
+	if (s->lost_unknown)
+		pfs_json_raw(&k->json, "lost", "null");
+	else
+		pfs_json_u64(&k->json, "lost", s->lost);
+}
+
 /* Known only at the end: lines are written as objects end. */
 static void put_pauses(struct pfs_kmap *k)
 {
@@ -329,7 +359,9 @@ void pfs_kmap_end(struct pfs_kmap *k)
 		begin(k);
 	if (k->form == PFS_KMAP_JSON)
 		pfs_json_end(&k->json, "\n]");
+	put_losses(k);
 	put_pauses(k);
+	pfs_kmap_watched(k);
 	if (k->form != PFS_KMAP_JSON)
 		return;
 	pfs_json_end(&k->json, "}");

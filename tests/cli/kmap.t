@@ -265,6 +265,23 @@ watched,cache=filp,1000000,0.000001,2,4,2,0.062500,6,1,2
 table,function,address,cache,reads_seen,writes_seen,reads,reads_margin,writes,writes_margin
 accesses,fdget_pos+0x45,0xffffffff81000100,filp,3,0,12,133,0,0
 accesses,vfs_setpos+0x9,0xffffffff81000200,filp,0,3,0,0,12,133' 'CSV: what was watched, and the estimates'
+is "$("$PFSCOPE" kmap "$T/accesses" | tail -n 1)" \
+	'# Watched (cache=filp): 2 words chosen at random in 2 of 4 objects, 6.2 % of bytes x time; 2 accesses are lost.' 'lines: a comment says how much was watched'
+is "$("$PFSCOPE" kmap --json "$T/accesses" | perl -MJSON::PP -e 'my $w = decode_json(join("", <STDIN>))->{watched};
+	print join " ", map { "$_=$w->{$_}" } sort keys %$w')" 'coverage=0.0625 interval_ns=1000000 lost=2 objects=4 objects_watched=2 where=cache=filp words=2' 'JSON, too'
+
+# ---- losses, in each form ----
+
+lost_frees ' count=1' >"$T/lost"
+is "$("$PFSCOPE" kmap "$T/lost" | tail -n 1)" '# 25 events are lost: objects may be missing, and others may have been freed (JSON and CSV mark them as unsure).' 'lines: a comment'
+is "$("$PFSCOPE" kmap --json "$T/lost" | perl -MJSON::PP -e 'print decode_json(join("", <STDIN>))->{lost}')" 25 'JSON: how many'
+for option in --csv --flame --kmap-compat; do
+	like "$("$PFSCOPE" kmap $option "$T/lost" 2>&1 >/dev/null)" 'pfscope: 25 events are lost: objects may be missing, and others may have been freed' "$option: on standard error"
+done
+lost_frees '' >"$T/lost"
+is "$("$PFSCOPE" kmap "$T/lost" | tail -n 1 | cut -c-26)" '# Some events are lost: ob' 'lines: if it is not known how many'
+is "$("$PFSCOPE" kmap --json "$T/lost" | perl -MJSON::PP -e 'my $o = decode_json(join("", <STDIN>)); print exists $o->{lost} ? $o->{lost} // "null" : "none"')" null '... JSON'
+is "$("$PFSCOPE" kmap --json "$T/hand" | perl -MJSON::PP -e 'print decode_json(join("", <STDIN>))->{lost}')" 0 '... or nothing is'
 
 # ---- source lines ----
 
