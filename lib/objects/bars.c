@@ -158,9 +158,14 @@ static const char *fitted_name(char fit[NAME_MAX_LEN], const char *name, unsigne
 	return fit;
 }
 
-static void bold_line(struct bars *b, const char *text)
+/* A name, of at most so many columns and no more than there is room for, and what is said of it. */
+static void bold_line(struct bars *b, const char *name, unsigned int most, const char *text)
 {
-	fprintf(b->k->out, "%s%s%s\n", b->k->color ? BOLD : "", text, b->k->color ? OFF : "");
+	unsigned int room = b->k->width > strlen(text) + 8 ? b->k->width - strlen(text) : 8;
+	char fit[NAME_MAX_LEN];
+
+	fprintf(b->k->out, "%s%s%s%s\n", b->k->color ? BOLD : "", fitted_name(fit, name, room < most ? room : most),
+		text, b->k->color ? OFF : "");
 	b->lines++;
 }
 
@@ -192,13 +197,13 @@ static const char *recording_name(const struct bars *b)
 
 static void put_headline(struct bars *b)
 {
-	char name[NAME_MAX_LEN], text[2 * NAME_MAX_LEN], pages[64], used[8], kept[8], grouped[32], places[32];
+	char text[NAME_MAX_LEN], pages[64], used[8], kept[8], grouped[32], places[32];
 	uint64_t bytes = used_bytes(b), none = b->all.nr - b->all.kept;
 
-	snprintf(text, sizeof(text), "%s: %s %s living objects, %" PRIu64 " of them a single one",
-		 fitted_name(name, recording_name(b), 22), pfs_plural(pages, sizeof(pages), b->all.kept, "page"),
-		 b->all.kept == 1 ? "holds" : "hold", b->all.single);
-	bold_line(b, text);
+	snprintf(text, sizeof(text), ": %s %s living objects, %" PRIu64 " of them a single one",
+		 pfs_plural(pages, sizeof(pages), b->all.kept, "page"), b->all.kept == 1 ? "holds" : "hold",
+		 b->all.single);
+	bold_line(b, recording_name(b), 22, text);
 	if (b->all.kept)
 		b->lines += fprintf(b->k->out, "  %s of %s places in them are taken: %s of %s (%" PRIu64 " %%)\n",
 				    pfs_grouped_text(grouped, b->all.alive), pfs_grouped_text(places, b->all.places),
@@ -298,12 +303,12 @@ static void put_page(struct bars *b, const struct pfs_slab_page *page)
 
 static void put_group(struct bars *b, const struct group *g, size_t rows)
 {
-	char name[NAME_MAX_LEN], pages[64], text[2 * NAME_MAX_LEN];
+	char pages[64], text[NAME_MAX_LEN];
 
-	snprintf(text, sizeof(text), "%s, a place every %" PRIu32 " bytes: %s, %" PRIu64 " with a single living object",
-		 fitted_name(name, g->name, 16), g->size, pfs_plural(pages, sizeof(pages), g->nr, "page"), g->single);
+	snprintf(text, sizeof(text), ", a place every %" PRIu32 " bytes: %s, %" PRIu64 " with one living object",
+		 g->size, pfs_plural(pages, sizeof(pages), g->nr, "page"), g->single);
 	fputc('\n', b->k->out);
-	bold_line(b, text);
+	bold_line(b, g->name, 24, text);
 	fprintf(b->k->out, "%9s%-16s %s\n", "alive/of ", "page", "objects by address");
 	b->lines += 2;
 	for (size_t i = 0; i < g->nr && i < rows; i++)

@@ -203,17 +203,26 @@ is "$out" "hand: 3 pages hold living objects, 3 of them a single one
       2       2       2       8     8K  25 %  own
       1       1       1       4     4K  25 %  ? 1024
 
-own, a place every 1024 bytes: 2 pages, 2 with a single living object
+own, a place every 1024 bytes: 2 pages, 2 with one living object
 alive/of page             objects by address
    1/4   ffff888000001000 |?-=.|
    1/4   ffff888000003000 |@...|
 
-? 1024, a place every 1024 bytes: 1 page, 1 with a single living object
+? 1024, a place every 1024 bytes: 1 page, 1 with one living object
 alive/of page             objects by address
    1/4   ffff888000002000 |?...|
 
 @ alive, again  ? alive, if its free was not lost  - freed  = freed, again
 . never seen: free, or from before, or of others" 'each kind of cell'
+{
+	echo '# pfscope-events 2'
+	echo '1.000000000 note key="command" value="a command of many words"'
+	perl -e 'printf "1.%09d alloc pid=7 tid=7 site=ffffffff81000001 ptr=%x size=1000 allocated=1024 cache=\"a_cache_of_a_quite_long_name\"\n",
+		$_, 0xffff888000000000 + $_ * 4096 for 1 .. 12000'
+} >"$T/many"
+pfscope kmap --bars "$T/many"
+is "$(awk 'length > 80' "$T/out")|$(sed -n '1p; /every/p' "$T/out")" "|a command of man..: 12,000 pages hold living objects, 12000 of them a single one
+a_cache_.., a place every 1024 bytes: 12,000 pages, 12000 with one living object" 'many pages: in 80 columns'
 pfscope kmap --bars --cache own "$T/hand"
 like "$out" $'hand: 2 pages hold living objects, 2 of them a single one\n.*\n  1 page more of objects of that size, of no cache by name: --cache=.\\? 1024.\n' \
 	'--cache: chooses pages, and leads to those that may be of it, too'
