@@ -21,7 +21,7 @@
 #define BOLD "\033[1m"
 #define OFF  "\033[m"
 
-enum { NAME_MAX_LEN = 300, ROWS = 5, NUMBERS_WIDTH = 44 };
+enum { NAME_MAX_LEN = 300, NUMBERS_WIDTH = 44 };
 
 static double all_of(const struct pfs_access_sum *sum)
 {
@@ -103,12 +103,12 @@ static double of_time(const struct pfs_kmap *k, const struct pfs_access_stats *s
 	return all->last_ns > all->first_ns ? (double)s->watched_ns / (all->last_ns - all->first_ns) : 0;
 }
 
-void pfs_kmap_accesses_text(const struct pfs_kmap *k)
+void pfs_kmap_accesses_text(const struct pfs_kmap *k, unsigned int few)
 {
 	const struct pfs_accesses *a = pfs_objects_accesses(k->objects);
 	const struct pfs_access_sum **list = a ? sorted(a) : NULL;
 	char seen[32], words[48], watched[32], objects[48], where[NAME_MAX_LEN], fit[40];
-	size_t rows = k->top ? k->top : ROWS;
+	size_t rows = k->top ? k->top : few;
 
 	if (!list)
 		return;

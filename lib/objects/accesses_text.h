@@ -6,8 +6,8 @@
 #include "base/table.h"
 #include "objects/kmap.h"
 
-/* The first rows, with their coverage. Nothing if nothing was watched. */
-void pfs_kmap_accesses_text(const struct pfs_kmap *kmap);
+/* The first rows, as many as wanted or without that `few`, with their coverage. Nothing if nothing was watched. */
+void pfs_kmap_accesses_text(const struct pfs_kmap *kmap, unsigned int few);
 
 /* Of lines: a comment, or the member "watched" of JSON. Nothing if nothing was watched. */
 void pfs_kmap_watched(struct pfs_kmap *kmap);

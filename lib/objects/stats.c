@@ -22,7 +22,7 @@
 #define BOLD "\033[1m"
 #define OFF  "\033[m"
 
-enum { NAME_MAX_LEN = 300, NUMBERS_WIDTH = 55, LEAKS_SHOWN = 1 };
+enum { NAME_MAX_LEN = 300, NUMBERS_WIDTH = 55, LEAKS_SHOWN = 1, LEAK_LINES = 2, ROWS = 4 };
 
 /* Per table: its name in CSV and JSON, its column's head in text, and rows on the first screen (0: with --top only). */
 static const struct {
@@ -31,7 +31,7 @@ static const struct {
 } tables[PFS_NR_TALLIES] = {
 	[PFS_TALLY_ALL] = { "all", NULL, 0 },
 	[PFS_TALLY_CACHE] = { "cache", "cache", 3 },
-	[PFS_TALLY_SITE] = { "site", "allocated by", 4 },
+	[PFS_TALLY_SITE] = { "site", "allocated by", 3 },
 	[PFS_TALLY_SIZE] = { "size", "bytes, at most", 0 },
 	[PFS_TALLY_PROCESS] = { "process", "process", 1 },
 };
@@ -292,7 +292,8 @@ static void put_leak(const struct pfs_kmap *k, const struct pfs_tally_row *row)
 		pfs_duration_text(time, row->low.slice_ns, 3), row->allocs, row->frees + row->unseen);
 }
 
-static void put_leaks(const struct pfs_kmap *k, const struct pfs_tally *tally)
+/* Returns how many call sites. */
+static size_t put_leaks(const struct pfs_kmap *k, const struct pfs_tally *tally)
 {
 	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
 	const struct pfs_tally_table *sites = &tally->by[PFS_TALLY_SITE];
@@ -303,7 +304,7 @@ static void put_leaks(const struct pfs_kmap *k, const struct pfs_tally *tally)
 	if (!nr) {
 		fprintf(k->out, "\nNo call site's live objects only grew%s.\n",
 			s->lost || s->lost_unknown ? " by more than was lost" : "");
-		return;
+		return 0;
 	}
 	fprintf(k->out, "\nLive objects only grew (a leak?) at %zu call site%s:\n", nr, nr == 1 ? "" : "s");
 	for (size_t i = 0; i < sites->nr && most; i++)
@@ -311,6 +312,7 @@ static void put_leaks(const struct pfs_kmap *k, const struct pfs_tally *tally)
 			put_leak(k, &sites->rows[i]);
 			most--;
 		}
+	return nr;
 }
 
 static int stats_text(const struct pfs_kmap *k, const struct pfs_tally *tally)
@@ -322,8 +324,7 @@ static int stats_text(const struct pfs_kmap *k, const struct pfs_tally *tally)
 		return 0;
 	for (int by = PFS_TALLY_CACHE; by < PFS_NR_TALLIES; by++)
 		put_table(k, tally, by);
-	put_leaks(k, tally);
-	pfs_kmap_accesses_text(k);
+	pfs_kmap_accesses_text(k, put_leaks(k, tally) ? ROWS - LEAK_LINES : ROWS);
 	return 0;
 }
 
