@@ -183,6 +183,10 @@ void recording_choose_stack(struct recording_args *args, const char *program)
 
 	if (!args->stack_chosen)
 		return;
+	if (pfs_program_is_go(program)) {
+		message("%s: %s is of Go, whose functions have frame pointers", args->stack->option, program);
+		return;
+	}
 	with = pfs_program_frames(program, &of);
 	few = !of || pfs_frames_are_few(with, of); /* of a script that is not known */
 	few = few && !take_dwarf(args, &why);

@@ -122,6 +122,52 @@ static unsigned int look_at_table(const struct program *p, const Elf64_Phdr *hdr
 }
 #endif
 
+#if defined(__x86_64__) || defined(__aarch64__)
+enum { GO_BUILD_ID = 4, NOTES_MAX = 4096 };
+
+/* A segment of notes: each is its header, its owner and its bytes, both filled up to four. */
+static bool has_go_note(const struct program *p, const Elf64_Phdr *notes)
+{
+	uint64_t len = notes->p_filesz < NOTES_MAX ? notes->p_filesz : NOTES_MAX, at = 0;
+	char bytes[NOTES_MAX];
+	Elf64_Nhdr note;
+
+	if (!pfs_read_exactly(p->fd, bytes, len, notes->p_offset))
+		return false;
+	while (len - at >= sizeof(note)) {
+		memcpy(&note, bytes + at, sizeof(note));
+		at += sizeof(note);
+		if (note.n_type == GO_BUILD_ID && note.n_namesz >= 3 && note.n_namesz <= 4 && len - at >= 4 &&
+		    !memcmp(bytes + at, "Go", 3))
+			return true;
+		for (int i = 0; i < 2; i++) {
+			uint64_t size = ((uint64_t)(i ? note.n_descsz : note.n_namesz) + 3) & ~UINT64_C(3);
+
+			at += size < len - at ? size : len - at;
+		}
+	}
+	return false;
+}
+#endif
+
+bool pfs_program_is_go(const char *path)
+{
+	bool is = false;
+
+#if defined(__x86_64__) || defined(__aarch64__)
+	struct program p = { .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+
+	if (p.fd < 0)
+		return false;
+	if (!read_segments(&p))
+		p.nr = 0;
+	for (unsigned int i = 0; !is && i < p.nr; i++)
+		is = p.segments[i].p_type == PT_NOTE && has_go_note(&p, &p.segments[i]);
+	close(p.fd);
+#endif
+	return is;
+}
+
 unsigned int pfs_program_frames(const char *path, unsigned int *of)
 {
 	unsigned int with = 0;

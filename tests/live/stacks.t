@@ -231,6 +231,41 @@ if [ "$(objdump -d --no-show-raw-insn plainly | grep -c 'mov *%rsp,%rbp')" -lt 2
 	like "$(<err)" '^pfscope: --stack=fp: [0-9]+ of [0-9]+ functions of ./plainly have frame pointers: its stacks end early; with --source=perf they do not$' \
 		'... or has none'
 fi
+# Programs of Go have frame pointers, and no unwinding rules where they are looked for. The witness is a program with Go's note,
+# and one of Go itself where there is its compiler.
+cat >noted.c <<'END'
+__asm__(".pushsection .note.go.buildid,\"a\",@note; .balign 4; .long 4, 4, 4; .asciz \"Go\"; .byte 0; .ascii \"abcd\"; .popsection");
+int main(void) { return 0; }
+END
+if "${CC:-cc}" -O2 -o noted noted.c 2>/dev/null; then
+	"$PFSCOPE" run --stack --no-bars -- ./noted 2>err
+	is "$?|$(<err)" '0|pfscope: --stack=fp: ./noted is of Go, whose functions have frame pointers' 'a program of Go'
+else
+	diag 'no compiler'
+fi
+cat >go.go <<'END'
+package main
+
+//go:noinline
+func touches(n int) []byte {
+	b := make([]byte, n*4096)
+	for i := 0; i < n; i++ {
+		b[i*4096] = 1
+	}
+	return b
+}
+
+//go:noinline
+func outer(n int) int { return len(touches(n)) }
+
+func main() { println(outer(500)) }
+END
+if go build -o go go.go 2>/dev/null; then
+	"$PFSCOPE" run --stack --no-bars -o rec -- ./go 2>err
+	ok '... whose stacks are complete' eval '"$PFSCOPE" export --to folded rec | grep -q "main.main;main.outer;main.touches"'
+else
+	diag 'there is no Go'
+fi
 "$PFSCOPE" run --stack=lbr -- true 2>err
 is "$? $(head -n 1 err)" "2 pfscope run: --stack=lbr: the CPU's branch records come with samples of its own counters only, not with page faults" \
 	'lbr: why not'

@@ -4,6 +4,7 @@
 
 #include "base/write_all.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,6 +42,56 @@ static void few_are_few(void **state)
 	assert_false(pfs_frames_are_few(400, 512));
 }
 
+/* A file with a note: its owner of so many bytes with the zero, and its type. */
+static bool is_go(const char *owner, uint32_t owner_size, uint32_t type, uint64_t file_size)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment[2];
+		Elf64_Nhdr first;
+		char gnu[4], nothing[4];
+		Elf64_Nhdr note;
+		char owner[8], id[4];
+	} file = {
+		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64 },
+			    .e_phnum = 2,
+			    .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_phoff = sizeof(Elf64_Ehdr) },
+		.first = { .n_namesz = 4, .n_descsz = 3, .n_type = 5 },
+		.gnu = "GNU",
+		.note = { .n_namesz = owner_size, .n_descsz = 4, .n_type = type },
+	};
+	char name[] = "/tmp/pfscope-test.XXXXXX";
+	int fd = mkstemp(name);
+	bool is;
+
+	file.segment[0].p_type = PT_LOAD;
+	file.segment[1] = (Elf64_Phdr){ .p_type = PT_NOTE,
+					.p_offset = (char *)&file.first - (char *)&file,
+					.p_filesz = sizeof(file) - ((char *)&file.first - (char *)&file) };
+	memcpy(file.owner, owner, strlen(owner));
+	assert_int_equal(pwrite(fd, &file, file_size < sizeof(file) ? file_size : sizeof(file), 0),
+			 file_size < sizeof(file) ? file_size : sizeof(file));
+	is = pfs_program_is_go(name);
+	close(fd);
+	unlink(name);
+	return is;
+}
+
+static void a_program_of_go_has_its_note(void **state)
+{
+	assert_true(is_go("Go", 4, 4, 1000));
+	assert_true(is_go("Go", 3, 4, 1000));
+	assert_false(is_go("Go", 4, 5, 1000));
+	assert_false(is_go("Goo", 4, 4, 1000));
+	assert_false(is_go("GNU", 4, 4, 1000));
+	assert_false(is_go("Go", UINT32_MAX, 4, 1000));
+	for (uint64_t size = 0; size < 220; size++) /* of a truncated one */
+		assert_false(is_go("Go", 4, 4, size));
+	assert_false(pfs_program_is_go("/proc/self/exe"));
+	assert_false(pfs_program_is_go("/nonexistent"));
+}
+
 static void a_damaged_one_is_survived(void **state)
 {
 	char name[] = "/tmp/pfscope-test.XXXXXX";
@@ -64,6 +115,7 @@ static void a_damaged_one_is_survived(void **state)
 			assert_int_equal(pwrite(fd, bytes + sizeof(head), len - sizeof(head), sizeof(head)),
 					 len - sizeof(head));
 		assert_true(pfs_program_frames(name, &of) <= of && of <= 513);
+		pfs_program_is_go(name);
 	}
 	assert_int_equal(ftruncate(fd, 1000), 0);
 	pfs_program_frames(name, &of);
@@ -78,6 +130,7 @@ int main(void)
 		cmocka_unit_test(a_program_has_some),
 		cmocka_unit_test(what_is_none_has_none),
 		cmocka_unit_test(few_are_few),
+		cmocka_unit_test(a_program_of_go_has_its_note),
 		cmocka_unit_test(a_damaged_one_is_survived),
 	};
 
