@@ -39,14 +39,6 @@ struct frame_slot {
 	} places[];
 };
 
-struct call_slot {
-	struct {
-		uint32_t parent, place, inlined;
-	} key;
-	uint32_t nr;
-	UT_hash_handle hh;
-};
-
 struct text_slot {
 	const char *key;
 	const char *text;
@@ -56,7 +48,8 @@ struct text_slot {
 struct viewer_calls_private {
 	struct place_slot *places;
 	struct frame_slot *frames;
-	struct call_slot *calls;
+	uint32_t *numbers; /* of calls, at the hash of what they are or behind; 0: none */
+	size_t nr_numbers; /* room: a power of two */
 	struct text_slot *texts;
 	struct pfs_symbolizer *symbolizer;
 	struct pfs_jit *jit;
@@ -90,7 +83,7 @@ void viewer_calls_fini(struct viewer_calls *calls)
 	if (calls->priv) {
 		PFS_HASH_FREE(calls->priv->places);
 		PFS_HASH_FREE(calls->priv->frames);
-		PFS_HASH_FREE(calls->priv->calls);
+		free(calls->priv->numbers);
 		PFS_HASH_FREE(calls->priv->texts);
 		pfs_symbolizer_free(calls->priv->symbolizer);
 		pfs_jit_free(calls->priv->jit);
@@ -168,24 +161,59 @@ static int place_number(struct viewer_calls *calls, const struct viewer_place *p
 	return 0;
 }
 
+/* Where the number of the call is, or is to be. There is room. */
+static uint32_t *call_slot(const struct viewer_calls *calls, uint32_t parent, struct frame_place at)
+{
+	const struct viewer_calls_private *priv = calls->priv;
+	const uint64_t key = (uint64_t)parent << 32 ^ (uint64_t)at.place << 1 ^ at.inlined;
+	const struct viewer_call *call;
+
+	for (size_t i = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;; i++) {
+		uint32_t *nr = &priv->numbers[i & (priv->nr_numbers - 1)];
+
+		call = &calls->calls[*nr];
+		if (!*nr || (call->parent == parent && call->place == at.place && call->inlined == at.inlined))
+			return nr;
+	}
+}
+
+/* At least half of the table is free. */
+static int grow_numbers(struct viewer_calls *calls)
+{
+	struct viewer_calls_private *priv = calls->priv;
+	size_t nr = priv->nr_numbers ? 2 * priv->nr_numbers : 1024;
+	uint32_t *numbers = calloc(nr, sizeof(*numbers));
+
+	if (!numbers)
+		return -ENOMEM;
+	free(priv->numbers);
+	priv->numbers = numbers;
+	priv->nr_numbers = nr;
+	for (uint32_t i = 1; i < calls->nr_calls; i++) {
+		const struct viewer_call *call = &calls->calls[i];
+
+		*call_slot(calls, call->parent, (struct frame_place){ call->place, call->inlined }) = i;
+	}
+	return 0;
+}
+
 static int call_number(struct viewer_calls *calls, uint32_t parent, struct frame_place at, uint32_t *nr)
 {
-	struct call_slot *slot =
-		PFS_HASH_GET(calls->priv->calls, key,
-			     ((typeof(slot->key)){ .parent = parent, .place = at.place, .inlined = at.inlined }));
 	struct viewer_call *added;
+	uint32_t *slot;
 
-	if (!slot)
+	if (2 * (size_t)calls->nr_calls >= calls->priv->nr_numbers && grow_numbers(calls))
 		return -ENOMEM;
-	if (!slot->nr) {
+	slot = call_slot(calls, parent, at);
+	if (!*slot) {
 		added = calls->nr_calls < UINT32_MAX ? pfs_array_add(calls->calls, calls->nr_calls, calls->max_calls)
 						     : NULL;
 		if (!added)
 			return -ENOMEM;
 		*added = (struct viewer_call){ parent, at.place, calls->calls[parent].depth + 1, at.inlined };
-		slot->nr = calls->nr_calls - 1;
+		*slot = calls->nr_calls - 1;
 	}
-	*nr = slot->nr;
+	*nr = *slot;
 	return 0;
 }
 
