@@ -7,6 +7,8 @@
 #include "base/write_all.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,4 +129,26 @@ bool pfs_symbols_next(const struct pfs_symbols *s, const char *name, uint64_t *s
 		return true;
 	}
 	return false;
+}
+
+const char *pfs_symbols_chain(const struct pfs_symbols *symbols, const uint64_t *frames, size_t nr, bool cut,
+			      char **text, size_t *max)
+{
+	enum { ROOM = 128 };
+	size_t len = 0;
+
+	if (!pfs_array_reserve(*text, 0, *max, nr * ROOM + sizeof(";...")))
+		return NULL;
+	for (size_t i = 0; i < nr; i++) {
+		const char *between = i ? ";" : "", *name;
+		uint64_t start;
+
+		name = symbols && frames[i] >> 56 ? pfs_symbols_find(symbols, frames[i], &start) : NULL;
+		if (name)
+			len += snprintf(*text + len, ROOM, "%s%.90s+0x%" PRIx64, between, name, frames[i] - start);
+		else
+			len += snprintf(*text + len, ROOM, "%s0x%" PRIx64, between, frames[i]);
+	}
+	strcpy(*text + len, cut ? ";..." : "");
+	return *text;
 }

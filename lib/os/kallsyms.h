@@ -32,4 +32,11 @@ const char *pfs_symbols_find(const struct pfs_symbols *symbols, uint64_t addr, u
  */
 bool pfs_symbols_next(const struct pfs_symbols *symbols, const char *name, uint64_t *start, uint64_t *end);
 
+/*
+ * A call chain as text, the functions of the kernel by name: "do_wp_page+0x10;0x55e0c0123456", with ";..." if it is cut. It is in
+ * *text, which grows and is the caller's. symbols may be NULL. NULL: no memory.
+ */
+const char *pfs_symbols_chain(const struct pfs_symbols *symbols, const uint64_t *frames, size_t nr, bool cut,
+			      char **text, size_t *max);
+
 #endif

@@ -27,6 +27,7 @@ struct pfs_dump {
 	uint64_t start;
 	const void *bytes;
 	size_t len;
+	bool unreadable; /* what is behind it */
 };
 
 /* Beside those of DWARF, which use a stack of values. They end an expression and take its value, but SAVED and UNDEFINED. */

@@ -10,6 +10,7 @@
  *     files.h      files and their rules, and the helper that reads them
  *     rules.h      registers, and the step from a function to its caller
  *     user_regs.h  registers and stacks, as perf events report them
+ *     sample.h     ... with the kernel's chain, kept until they are unwound
  */
 #ifndef PFS_UNWIND_H
 #define PFS_UNWIND_H

@@ -68,7 +68,7 @@ bool pfs_user_regs_read(const uint64_t **at, const uint64_t *end, struct pfs_reg
 	if (size) { /* then how much of it there is */
 		if ((size_t)(end - p) < size / 8 + 1 || p[size / 8] > size)
 			return false;
-		*dump = (struct pfs_dump){ regs->value[PFS_REG_SP], p, p[size / 8] };
+		*dump = (struct pfs_dump){ regs->value[PFS_REG_SP], p, p[size / 8], p[size / 8] < size };
 		p += size / 8 + 1;
 	}
 	*at = p;

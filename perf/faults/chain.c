@@ -2,10 +2,7 @@
 /* Call chains of perf's samples to stacks. */
 #include "faults/faults_priv.h"
 
-#include "base/array.h"
-
 #include <errno.h>
-#include <inttypes.h>
 
 /* Is it one of PERF_CONTEXT_*? They are at the end of all addresses. */
 static bool is_context(uint64_t ip)
@@ -38,30 +35,6 @@ static size_t choose(const struct perf_session *s, const struct perf_chain *chai
 	return nr;
 }
 
-/* NULL: no memory. */
-static const char *text_of(struct perf_session *s, const uint64_t *frames, size_t nr, bool cut)
-{
-	enum { ROOM = 128 };
-	size_t len = 0;
-
-	if (!pfs_array_reserve(s->frames, 0, s->max_frames_text, nr * ROOM + sizeof(";...")))
-		return NULL;
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t start;
-		const char *name = pfs_stack_is_over(frames[i]) && s->symbols
-					   ? pfs_symbols_find(s->symbols, frames[i], &start)
-					   : NULL;
-
-		if (name)
-			len += snprintf(s->frames + len, ROOM, "%s%.90s+0x%" PRIx64, i ? ";" : "", name,
-					frames[i] - start);
-		else
-			len += snprintf(s->frames + len, ROOM, "%s0x%" PRIx64, i ? ";" : "", frames[i]);
-	}
-	strcpy(s->frames + len, cut ? ";..." : "");
-	return s->frames;
-}
-
 static int define(struct perf_session *s, const struct pfs_event *ev, const char *text)
 {
 	struct pfs_event frames = pfs_stack_definition(ev);
@@ -89,7 +62,8 @@ int perf_chain(struct perf_session *s, struct pfs_event *ev, const struct perf_c
 		ret = nr_stack ? 0 : -ENOMEM;
 		PFS_SET(ev, stack, STACK, nr_stack);
 		if (!ret && first)
-			ret = define(s, ev, text_of(s, frames, nr, cut));
+			ret = define(s, ev,
+				     pfs_symbols_chain(s->symbols, frames, nr, cut, &s->frames, &s->max_frames_text));
 	}
 	free(frames);
 	return ret;

@@ -3,6 +3,7 @@
 #include "faults/faults_priv.h"
 
 #include "event/notes.h"
+#include "unwind/sample.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,6 +47,15 @@ static int take_chain(const struct sample *r, struct perf_item *item)
 	return nr_words - 1 - nr;
 }
 
+static int take_dump(const struct perf_session *s, const uint64_t *at, const uint64_t *end, struct perf_item *item)
+{
+	struct pfs_stack_sample *sample;
+	int nr = pfs_stack_sample_take(s->kernel, at, end, &sample);
+
+	item->data = nr < 0 ? NULL : sample;
+	return nr;
+}
+
 static int take_sample(struct perf_cpu *cpu, const struct sample *r)
 {
 	struct perf_session *s = cpu->session;
@@ -62,9 +72,7 @@ static int take_sample(struct perf_cpu *cpu, const struct sample *r)
 		.mode = mode == PERF_RECORD_MISC_KERNEL ? PFS_KERNEL : PFS_USER,
 	};
 	const uint64_t *end = (const void *)((const char *)r + r->header.size);
-	int nr = s->unwinder	 ? perf_dump_take(s, r->more, end, &item.data)
-		 : s->max_frames ? take_chain(r, &item)
-				 : end - r->more;
+	int nr = s->unwinder ? take_dump(s, r->more, end, &item) : s->max_frames ? take_chain(r, &item) : end - r->more;
 
 	if (nr < 0)
 		return nr == -EBADMSG ? 0 : nr;

@@ -6,29 +6,17 @@
 #include "faults/faults_priv.h"
 
 #include "base/array.h"
-#include "unwind/unwind.h"
-#include "unwind/user_regs.h"
+#include "unwind/sample.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* As perf record has it by default. */
-enum { DUMP_BYTES = 8192 };
 
 struct perf_unwinder {
 	struct pfs_unwind_files *files;
 	struct perf_chain *chain; /* the last one */
 	size_t max_words;
 	uint64_t frames[PFS_MAX_FRAMES];
-};
-
-/* What waits in the queue. Behind it the kernel's chain, then the stack. */
-struct dump {
-	struct pfs_regs regs;
-	size_t len;
-	uint64_t nr_kernel;
-	uint64_t kernel[];
 };
 
 int perf_unwinder_open(struct perf_session *s, struct pfs_err *err)
@@ -47,42 +35,6 @@ void perf_unwinder_close(struct perf_session *s)
 	pfs_unwind_files_free(s->unwinder->files);
 	free(s->unwinder->chain);
 	free(s->unwinder);
-}
-
-void perf_dump_want(const struct perf_session *s, struct perf_event_attr *attr)
-{
-	pfs_user_regs_want(attr, DUMP_BYTES);
-	if (!s->kernel)
-		return;
-	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	attr->exclude_callchain_user = 1;
-}
-
-int perf_dump_take(const struct perf_session *s, const uint64_t *at, const uint64_t *end, void **data)
-{
-	const uint64_t *kernel = at + 1;
-	uint64_t nr_kernel = 0;
-	struct pfs_dump stack;
-	struct pfs_regs regs;
-	struct dump *dump;
-
-	if (s->kernel) {
-		if (end - at < 1 || *at > (uint64_t)(end - kernel))
-			return -EBADMSG;
-		nr_kernel = *at;
-		at = kernel + nr_kernel;
-	}
-	if (!pfs_user_regs_read(&at, end, &regs, &stack))
-		return -EBADMSG;
-	*data = dump = malloc(sizeof(*dump) + nr_kernel * sizeof(*kernel) + stack.len);
-	if (!dump)
-		return -ENOMEM;
-	*dump = (struct dump){ .regs = regs, .len = stack.len, .nr_kernel = nr_kernel };
-	if (nr_kernel)
-		memcpy(dump->kernel, kernel, nr_kernel * sizeof(*kernel));
-	if (stack.len)
-		memcpy(dump->kernel + nr_kernel, stack.bytes, stack.len);
-	return end - at;
 }
 
 /* ---- what is mapped ---- */
@@ -129,27 +81,23 @@ int perf_dump_event(struct perf_session *s, const struct pfs_event *ev)
 const struct perf_chain *perf_dump_chain(struct perf_session *s, struct perf_proc *p, const struct perf_item *item,
 					 bool *cut)
 {
-	const struct dump *dump = item->data;
-	const struct pfs_dump stack = { dump->regs.value[PFS_REG_SP], dump->kernel + dump->nr_kernel, dump->len };
+	const struct pfs_stack_sample *sample = item->data;
 	struct perf_unwinder *u = s->unwinder;
 	uint64_t *words = (uint64_t *)u->chain, *to;
-	unsigned int nr = 0;
+	unsigned int nr;
 
 	*cut = true;
 	if (!space_of(p))
 		return NULL;
-	if (dump->regs.known)
-		nr = pfs_unwind(u->files, p->space, &dump->regs, &stack, u->frames, cut);
-	else if (item->mode == PFS_USER) /* a 32-bit program */
-		u->frames[nr++] = item->ip;
-	if (!pfs_array_reserve(words, 0, u->max_words, dump->nr_kernel + nr + 2))
+	nr = pfs_stack_sample_unwind(sample, u->files, p->space, item->mode == PFS_USER ? item->ip : 0, u->frames, cut);
+	if (!pfs_array_reserve(words, 0, u->max_words, sample->nr_kernel + nr + 2))
 		return NULL;
 	u->chain = (struct perf_chain *)words;
 	to = words + 1;
-	memcpy(to, dump->kernel, dump->nr_kernel * sizeof(*to));
-	to += dump->nr_kernel;
+	memcpy(to, sample->kernel, sample->nr_kernel * sizeof(*to));
+	to += sample->nr_kernel;
 	*to++ = PERF_CONTEXT_USER;
 	memcpy(to, u->frames, nr * sizeof(*to));
-	*words = dump->nr_kernel + 1 + nr;
+	*words = sample->nr_kernel + 1 + nr;
 	return u->chain;
 }

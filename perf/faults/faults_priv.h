@@ -29,7 +29,7 @@ struct perf_item {
 	int32_t cpu, pid, tid;
 	uint8_t kind; /* enum perf_kind */
 	uint8_t mode, class;
-	void *data; /* a record, a note "KEY=VALUE", the text of maps, struct perf_pages; of a fault: struct perf_chain, a dump, or NULL */
+	void *data; /* a record, a note "KEY=VALUE", the text of maps, struct perf_pages; of a fault: struct perf_chain, struct pfs_stack_sample, or NULL */
 };
 
 enum perf_kind { PERF_FAULT, PERF_RECORD, PERF_NOTE, PERF_LAYOUT, PERF_PAGES };
@@ -140,13 +140,9 @@ struct perf_proc *perf_proc(struct perf_session *s, int32_t pid);
 void perf_proc_end(struct perf_session *s, struct perf_proc *proc);
 void perf_procs_free(struct perf_session *s);
 
-/* dump.c, with --stack=dwarf: opens what it takes; adds the registers and the stack to the samples of an event. */
+/* dump.c, with --stack=dwarf: opens what it takes. */
 int perf_unwinder_open(struct perf_session *s, struct pfs_err *err);
 void perf_unwinder_close(struct perf_session *s);
-void perf_dump_want(const struct perf_session *s, struct perf_event_attr *attr);
-
-/* Copies what it added to a sample: *data is for the queue. Returns how many words are behind it, -EBADMSG or -ENOMEM. */
-int perf_dump_take(const struct perf_session *s, const uint64_t *at, const uint64_t *end, void **data);
 
 /* Receives each event before the faults behind it. 0 or -ENOMEM. */
 int perf_dump_event(struct perf_session *s, const struct pfs_event *ev);

@@ -11,7 +11,7 @@
 #include "event/notes.h"
 #include "os/limits.h"
 #include "os/process.h"
-#include "unwind/unwind.h"
+#include "unwind/sample.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -268,7 +268,7 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 	int fd;
 
 	if (s->unwinder)
-		perf_dump_want(s, &attr);
+		pfs_stack_sample_want(&attr, s->kernel);
 	fd = pfs_perf_open(&attr, tid, cpu);
 	if (fd == -EINVAL && s->counts_lost) {
 		s->counts_lost = false;
