@@ -48,11 +48,12 @@ static const struct stack_how {
 	const char *option;
 	enum pfs_stack_how how;
 	enum pfs_source_can needs; /* of the source */
+	enum pfs_source_can wants; /* ... of one that pfscope chooses */
 	const char *why_not;	   /* or NULL */
 } stack_hows[] = {
-	{ STACK "fp", PFS_STACK_FP, PFS_CAN_FP, NULL },
-	{ STACK "dwarf", PFS_STACK_DWARF, PFS_CAN_DWARF, NULL },
-	{ STACK "lbr", PFS_STACK_NONE, 0,
+	{ STACK "fp", PFS_STACK_FP, PFS_CAN_FP, PFS_CAN_FP, NULL },
+	{ STACK "dwarf", PFS_STACK_DWARF, PFS_CAN_DWARF, PFS_IS_FOR_DWARF, NULL },
+	{ STACK "lbr", PFS_STACK_NONE, 0, 0,
 	  "the CPU's branch records come with samples of its own counters only, not with page faults" },
 };
 
@@ -86,7 +87,7 @@ static bool change_source(struct recording_args *args, const struct stack_how *h
 {
 	struct pfs_err err;
 
-	return !needs_root(args) && !args->by_trait && source_args_change(&args->sources, how->needs, how->option) &&
+	return !needs_root(args) && !args->by_trait && source_args_change(&args->sources, how->wants, how->option) &&
 	       !source_args_check(&args->sources, NULL, &args->config.options, &err);
 }
 
@@ -160,14 +161,14 @@ static int check(struct recording_args *args, struct pfs_err *err)
 	return source->check(config, err) ?: check_hider(args, hider, err);
 }
 
-/* False, and nothing is changed: no source can do it; or this one cannot, and why tells the reason. */
+/* False, and nothing is changed: the source cannot do it, and why tells the reason. */
 static bool take_dwarf(struct recording_args *args, struct pfs_err *why)
 {
 	struct recording_args before = *args;
 
 	args->stack = stack_how_of("dwarf");
 	args->config.stack = args->stack->how;
-	if ((args->sources.source->can & PFS_CAN_DWARF || change_source(args, args->stack)) &&
+	if ((change_source(args, args->stack) || args->sources.source->can & args->stack->needs) &&
 	    !args->sources.source->check(&args->config, why))
 		return true;
 	*args = before;
@@ -177,7 +178,7 @@ static bool take_dwarf(struct recording_args *args, struct pfs_err *why)
 /* --stack without HOW, which is `fp' so far. */
 void recording_choose_stack(struct recording_args *args, const char *program)
 {
-	struct pfs_err why = { "with --source=perf they do not" };
+	struct pfs_err why;
 	unsigned int with, of;
 	bool few;
 

@@ -43,7 +43,7 @@ void pfs_assembler_free(struct pfs_assembler *a)
 	asm_sites_free(a);
 	asm_stacks_free(a);
 	pfs_stack_numbers_free(a->numbers);
-	free(a->frames_text);
+	asm_frames_free(a);
 	free(a->targets);
 	free(a->unescaped);
 	free(a);
@@ -210,8 +210,8 @@ int pfs_assembler_finish(struct pfs_assembler *a)
 
 	HASH_ITER (hh, a->threads, t, next)
 		if (!err)
-			err = asm_pending_release(a, t);
-	return err;
+			err = asm_pending_stack_over(a, t) ?: asm_pending_release(a, t);
+	return err ?: asm_fault_stacks_finish(a);
 }
 
 /* Occurs while a fault is handled, or is unrelated to what its thread does. */
@@ -257,6 +257,7 @@ static const struct handler {
 	[RAW_PFS_CACHED] = { asm_cached, IN_FAULT },
 	[RAW_PFS_ACCESS] = { asm_object_access, IN_FAULT },
 	[RAW_PFS_WATCH] = { asm_watch, IN_FAULT },
+	[RAW_PFS_STACK] = { asm_dumped_stack, IN_FAULT },
 };
 
 /* An event of no use to pfscope, passed on as it was printed. Its thread need not be one that is traced. */
@@ -294,7 +295,7 @@ int pfs_assembler_feed(void *assembler, const struct raw_event *raw)
 		return err;
 	t = a->hot[raw->cpu & 63];
 	if (a->stacks_of_faults && raw->cpu >= 0 && t && t->tid != raw->tid)
-		err = asm_pending_stack_over(a, t);
+		err = asm_pending_left_cpu(a, t, raw->cpu);
 	else if (a->stacks_of_faults && raw->kind == RAW_OTHER && !raw->record && raw->cpu >= 0 && t)
 		err = asm_fault_stacks(a, t, raw, &taken); /* of text; pages say what they pass over */
 	if (err)

@@ -200,7 +200,10 @@ struct pfs_assembler {
 	size_t nr_awaits, max_awaits;
 	const char *(*function)(const void *ctx, uint64_t addr, uint64_t *start); /* or NULL */
 	const void *function_ctx;
-	enum { STACKS_NONE, STACKS_PERHAPS, STACKS } stacks_of_faults; /* are they in the recording? */
+	/* are they in the recording: behind each fault, or of dumps, in records of pfscope's own? */
+	enum { STACKS_NONE, STACKS_PERHAPS, STACKS, STACKS_DUMPED } stacks_of_faults;
+	struct asm_dumped *dumped;	   /* ... by the number that such records give them */
+	uint64_t nr_dumped, nr_undumped;   /* faults with and without such a stack */
 	bool kernel_stacks;		   /* ... and those of faults in kernel mode, behind the user's */
 	struct pfs_stack_numbers *numbers; /* of them */
 	char *frames_text;
@@ -347,14 +350,23 @@ const char *asm_frames_text(struct pfs_assembler *a, const struct asm_frames *ke
 int asm_frames_number(struct pfs_assembler *a, struct pfs_event *ev, struct asm_frames *kernel,
 		      struct asm_frames *user);
 
+/* Keeps the frames of a stack that pfscope has numbered; the event gets a number for it. 0, -ENOMEM, or what the sink returned. */
+int asm_frames_keep(struct pfs_assembler *a, uint64_t nr, const char *text);
+int asm_frames_dumped(struct pfs_assembler *a, struct pfs_event *ev, uint64_t nr);
+void asm_frames_free(struct pfs_assembler *a);
+
 /* ---- pending_fault.c: a fault while its handler runs, or its stack is to come ---- */
 
 /* Takes in a stack; does the pending fault wait for the kernel's? */
 asm_fn asm_pending_stack;
 bool asm_pending_awaits_kernel(const struct pfs_assembler *a, const struct asm_thread *t);
 
-/* Nothing more comes of its stack. */
+/* Nothing more comes of its stack; if it is of that CPU, where another thread runs. */
 int asm_pending_stack_over(struct pfs_assembler *a, struct asm_thread *t);
+int asm_pending_left_cpu(struct pfs_assembler *a, struct asm_thread *t, int32_t cpu);
+
+/* A stack that was dumped: if it is that fault's. */
+asm_fn asm_pending_dumped;
 
 asm_fn asm_handler, asm_handler_end, asm_function, asm_hidden;
 
@@ -413,6 +425,8 @@ bool asm_fault_run(struct pfs_assembler *a, struct pfs_fault_run *run);
 /* ---- fault_stacks.c: called with each raw event before anything else is. *taken: it is to be passed on by nobody ---- */
 int asm_fault_stacks(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, bool *taken);
 int asm_fault_stacks_note(struct pfs_assembler *a, const struct pfs_fact *fact);
+asm_fn asm_dumped_stack;
+int asm_fault_stacks_finish(struct pfs_assembler *a);
 void asm_doubtful_free(struct asm_thread *t);
 
 /* ---- objects.c ---- */

@@ -7,10 +7,16 @@
  * faults, and is an event of its own: page_fault_kernel behind the stack's record, which the kernel writes no user's
  * stack for, since it is recording one. So a fault in kernel mode directly behind a user's stack is doubtful: if a user's stack
  * follows it, the program did it; else it is the kernel's, and no fault of the program.
+ *
+ * Stacks of programs without frame pointers are records of pfscope's own (sideband/dumps.c), of a dump that the kernel made
+ * directly behind the exception. Address and instruction have to be the fault's. Such a dump may fault, too: then its record has
+ * the address, and a fault in kernel mode on that page, directly behind it, is the kernel's unless a record of its own follows.
  */
 #include "assemble/assemble_priv.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 /* common_flags: enum trace_flag_type of the kernel */
 enum { IN_INTERRUPT = 0x08 | 0x10 | 0x40 };
@@ -21,6 +27,7 @@ struct asm_doubtful {
 	struct raw_event fault;
 	struct raw_event kernel; /* its stack, of kind RAW_STACK; or of no kind */
 	struct asm_frames frames;
+	uint64_t unreadable; /* where a dump of the stack met a page that is not there, directly before; or 0 */
 };
 
 void asm_doubtful_free(struct asm_thread *t)
@@ -46,7 +53,8 @@ int pfs_assembler_may_have_stacks(struct pfs_assembler *a)
 /* A recording of pfscope's own says whether it has stacks. */
 int asm_fault_stacks_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 {
-	bool has = fact->key == PFS_NOTE_STACK && fact->what && !strcmp(fact->what, "fp");
+	bool dumped = fact->key == PFS_NOTE_STACK && fact->what && !strcmp(fact->what, "dwarf");
+	bool has = dumped || (fact->key == PFS_NOTE_STACK && fact->what && !strcmp(fact->what, "fp"));
 
 	if (fact->key == PFS_NOTE_STACK)
 		a->kernel_stacks = fact->count;
@@ -54,7 +62,7 @@ int asm_fault_stacks_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 		asm_frames_none(a);
 		return 0;
 	}
-	a->stacks_of_faults = STACKS;
+	a->stacks_of_faults = dumped ? STACKS_DUMPED : STACKS;
 	return expect(a);
 }
 
@@ -102,6 +110,52 @@ static int on_kernel_stack(struct pfs_assembler *a, struct asm_thread *t, const 
 	return 0;
 }
 
+/* ---- dumped ---- */
+
+int asm_dumped_stack(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct asm_doubtful *d = t->doubtful ?: calloc(1, sizeof(*d));
+	const char *frames = asm_unescaped(a, raw->str);
+	int err;
+
+	t->doubtful = d;
+	if (!d || !frames || (*frames && asm_frames_keep(a, raw->arg[2], frames)))
+		return -ENOMEM;
+	if (a->stacks_of_faults != STACKS_DUMPED)
+		return 0;
+	err = d->waiting && d->fault.arg[0] == raw->arg[0] && d->fault.arg[1] == raw->arg[1] ? pass_on(a, t, d) : 0;
+	d->waiting = false;
+	d->unreadable = raw->arg[4] == RAW_ABSENT ? 0 : raw->arg[4];
+	return err ?: asm_pending_dumped(a, t, raw);
+}
+
+static int behind_dump(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, bool *taken)
+{
+	struct asm_doubtful *d = t->doubtful;
+
+	if (d && d->unreadable && raw->kind == RAW_FAULT_KERNEL && !((raw->arg[0] ^ d->unreadable) & ~a->page_mask)) {
+		d->waiting = true;
+		d->fault = *raw;
+		*taken = true;
+		return 0;
+	}
+	if (d)
+		d->waiting = false, d->unreadable = 0;
+	return asm_pending_stack_over(a, t);
+}
+
+int asm_fault_stacks_finish(struct pfs_assembler *a)
+{
+	const struct raw_event end = { .ts_ns = a->last_ns, .cpu = -1 };
+	char lack[96];
+
+	if (a->stacks_of_faults != STACKS_DUMPED || !a->nr_undumped)
+		return 0;
+	snprintf(lack, sizeof(lack), "what=dumps tells=the stacks of %" PRIu64 " of %" PRIu64 " faults", a->nr_undumped,
+		 a->nr_undumped + a->nr_dumped);
+	return asm_emit_note(a, NULL, &end, "lacks", lack);
+}
+
 int asm_fault_stacks(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw, bool *taken)
 {
 	struct asm_doubtful *d = t->doubtful;
@@ -109,6 +163,8 @@ int asm_fault_stacks(struct pfs_assembler *a, struct asm_thread *t, const struct
 
 	if (raw->kind >= RAW_PFS_MAP)
 		return 0;
+	if (a->stacks_of_faults == STACKS_DUMPED)
+		return behind_dump(a, t, raw, taken);
 	if (raw_is_stack(raw->kind)) {
 		*taken = raw->kind == RAW_USER_STACK;
 		if (raw->arg[1] != RAW_ABSENT && raw->arg[1] & IN_INTERRUPT)

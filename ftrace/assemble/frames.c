@@ -8,6 +8,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* A stack that pfscope unwound while it recorded. */
+struct asm_dumped {
+	uint64_t nr;
+	char *text;
+	UT_hash_handle hh;
+};
+
+void asm_frames_free(struct pfs_assembler *a)
+{
+	for (struct asm_dumped *d = a->dumped; d; d = d->hh.next)
+		free(d->text);
+	PFS_HASH_FREE(a->dumped);
+	free(a->frames_text);
+}
+
 void asm_frames_none(struct pfs_assembler *a)
 {
 	pfs_stack_numbers_free(a->numbers);
@@ -81,11 +96,54 @@ static void end_at_garbage(struct asm_frames *user)
 		}
 }
 
+/* *first: the number of the event's stack is new, and is to be defined. 0 or -ENOMEM. */
+static int number(struct pfs_assembler *a, struct pfs_event *ev, uint64_t hash, bool *first)
+{
+	uint64_t nr = pfs_stack_number(a->numbers, ev, hash, first);
+
+	if (!nr)
+		return -ENOMEM;
+	PFS_SET(ev, stack, STACK, nr);
+	return 0;
+}
+
+static int define(struct pfs_assembler *a, const struct pfs_event *ev, const char *text)
+{
+	struct pfs_event frames = pfs_stack_definition(ev);
+
+	PFS_SET(&frames, frames, FRAMES, text);
+	return text ? asm_emit(a, &frames) : -ENOMEM;
+}
+
+int asm_frames_keep(struct pfs_assembler *a, uint64_t nr, const char *text)
+{
+	struct asm_dumped *d = PFS_HASH_GET(a->dumped, nr, nr);
+
+	if (!d)
+		return -ENOMEM;
+	free(d->text);
+	d->text = strdup(text);
+	return d->text ? 0 : -ENOMEM;
+}
+
+int asm_frames_dumped(struct pfs_assembler *a, struct pfs_event *ev, uint64_t nr)
+{
+	struct asm_dumped *d;
+	bool first;
+	int err;
+
+	HASH_FIND(hh, a->dumped, &nr, sizeof(nr), d);
+	if (!d || !d->text)
+		return 0;
+	err = number(a, ev, pfs_hash(PFS_HASH_START, &nr, sizeof(nr)), &first);
+	return err || !first ? err : define(a, ev, d->text);
+}
+
 int asm_frames_number(struct pfs_assembler *a, struct pfs_event *ev, struct asm_frames *kernel, struct asm_frames *user)
 {
-	struct pfs_event frames;
-	uint64_t hash = PFS_HASH_START, nr;
+	uint64_t hash = PFS_HASH_START;
 	bool first;
+	int err;
 
 	if (kernel->nr)
 		begin_at(kernel, ev->ip);
@@ -98,13 +156,6 @@ int asm_frames_number(struct pfs_assembler *a, struct pfs_event *ev, struct asm_
 	hash = pfs_hash(hash, kernel->list, kernel->nr * sizeof(uint64_t));
 	hash = pfs_hash(hash, user->list, user->nr * sizeof(uint64_t));
 	hash = pfs_hash(hash, &user->cut, sizeof(user->cut));
-	nr = pfs_stack_number(a->numbers, ev, hash, &first);
-	if (!nr)
-		return -ENOMEM;
-	PFS_SET(ev, stack, STACK, nr);
-	if (!first)
-		return 0;
-	frames = pfs_stack_definition(ev);
-	PFS_SET(&frames, frames, FRAMES, asm_frames_text(a, kernel, user));
-	return frames.frames ? asm_emit(a, &frames) : -ENOMEM;
+	err = number(a, ev, hash, &first);
+	return err || !first ? err : define(a, ev, asm_frames_text(a, kernel, user));
 }

@@ -48,6 +48,7 @@ struct asm_pending {
 	bool awaits_stack;	  /* nothing has come behind it yet but its stacks */
 	bool has_user;
 	struct asm_frames kernel, user; /* its stacks; without records of them empty */
+	uint64_t dumped;		/* ... or the number that pfscope gave one; 0: none */
 };
 
 static int append(struct event_list *l, const struct pfs_event *ev)
@@ -191,6 +192,8 @@ static void set_how(const struct pfs_assembler *a, struct asm_pending *p)
 /* In an exec the stack may still be the old image's. That of the kernel of a fault in user mode is its handler's. */
 static int set_stack(struct pfs_assembler *a, struct asm_thread *t, struct asm_pending *p)
 {
+	if (p->dumped)
+		return asm_frames_dumped(a, &p->ev, p->dumped);
 	if (!p->has_user || (t->proc && t->proc->is_32bit))
 		return 0;
 	if (t->exec.under_way)
@@ -248,6 +251,28 @@ int asm_pending_stack_over(struct pfs_assembler *a, struct asm_thread *t)
 	p->awaits_stack = false;
 	if (a->stacks_of_faults == STACKS_PERHAPS)
 		asm_frames_none(a);
+	a->nr_undumped += p->exception;
+	return a->defers ? 0 : asm_pending_release(a, t);
+}
+
+int asm_pending_left_cpu(struct pfs_assembler *a, struct asm_thread *t, int32_t cpu)
+{
+	return t->pending && t->pending->ev.cpu == cpu ? asm_pending_stack_over(a, t) : 0;
+}
+
+/* In an exec the frames of the user may be those of the old image, in the layout of the new one. */
+int asm_pending_dumped(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct asm_pending *p = t->pending;
+
+	if (!p || !p->active || !p->awaits_stack || p->ev.addr != raw->arg[0] || p->ev.ip != raw->arg[1])
+		return 0;
+	if (!t->exec.under_way || !raw->arg[3])
+		p->dumped = raw->arg[2];
+	if (!p->dumped)
+		return asm_pending_stack_over(a, t);
+	a->nr_dumped++;
+	p->awaits_stack = false;
 	return a->defers ? 0 : asm_pending_release(a, t);
 }
 

@@ -86,8 +86,13 @@ static int drain_cpu(const struct capture_drain *d, struct capture_cpu *cpu, boo
 static int write_own(void *ctx, const struct raw_event *ev)
 {
 	struct pfs_capture *c = ctx;
+	struct raw_event own = *ev;
 
-	return pfs_records_write(&c->own.records, c->own.pages, ev);
+	/* One that is late, see date_late() of the side-band; the stacks are queued beside that. */
+	if (own.ts_ns < c->own.last_ns)
+		own.ts_ns = c->own.last_ns;
+	c->own.last_ns = own.ts_ns;
+	return pfs_records_write(&c->own.records, c->own.pages, &own);
 }
 
 static int append_own(void *ctx, const struct raw_event *ev)
@@ -112,8 +117,12 @@ static int drain(struct pfs_capture *c, bool all, struct pfs_err *err)
 	for (int i = 0; !ret && i < d->nr_cpus; i++)
 		if (d->cpus[i].raw_fd >= 0)
 			ret = drain_cpu(d, &d->cpus[i], all);
+	if (!ret && c->dumps)
+		ret = pfs_dumps_drain(c->dumps);
 	if (!ret)
 		ret = pfs_sideband_drain(c->sideband) ?: pfs_sideband_flush(c->sideband, 0, until, append_own, c);
+	if (!ret && c->dumps)
+		ret = pfs_dumps_flush(c->dumps, until, write_own, c);
 	if (!ret && all)
 		ret = pfs_ringwrite_flush(c->own.pages);
 	if (ret)
@@ -144,7 +153,10 @@ int capture_start(struct pfs_live *live, struct pfs_err *err)
 	ret = capture_tracers_start(c, err) ?: capture_hold(c, err);
 	if (ret)
 		return ret;
-	if (!c->assembler) /* decoding takes longer than draining, and other processes must not wait for it */
+	if (c->dumps)
+		pfs_dumps_begin(c->dumps, pfs_now_ns());
+	if (!c->assembler &&
+	    !c->dumps) /* decoding and unwinding take longer than draining, and other processes must not wait for it */
 		pfs_sched_priority_raise(&c->priority);
 	c->tracing = true;
 	c->pauses.start_ns = pfs_now_ns();
@@ -168,10 +180,12 @@ static int poll_list(struct pfs_capture *c, const struct pollfd *fds, unsigned i
 	struct capture_drain *d = &c->drain;
 	int nr = nr_fds;
 
-	if (!pfs_array_reserve(d->poll_fds, 0, d->max_poll, nr_fds + 2 * sysconf(_SC_NPROCESSORS_CONF) + 4))
+	if (!pfs_array_reserve(d->poll_fds, 0, d->max_poll, nr_fds + 3 * sysconf(_SC_NPROCESSORS_CONF) + 4))
 		return -ENOMEM;
 	memcpy(d->poll_fds, fds, nr_fds * sizeof(*fds));
 	nr += pfs_sideband_poll(c->sideband, d->poll_fds + nr);
+	if (c->dumps)
+		nr += pfs_dumps_poll(c->dumps, d->poll_fds + nr);
 	for (int i = 0; i < d->nr_cpus; i++)
 		poll_also(d, d->cpus[i].raw_fd, &nr);
 	poll_also(d, c->text.pipe_fd, &nr);

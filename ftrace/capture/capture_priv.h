@@ -15,6 +15,7 @@
 #include "record/ringpage.h"
 #include "sideband/accounts.h"
 #include "sideband/cache.h"
+#include "sideband/dumps.h"
 #include "sideband/sideband.h"
 #include "sideband/snapshot.h"
 #include "text/text.h"
@@ -67,6 +68,7 @@ struct capture_own {
 	struct pfs_records records;
 	struct pfs_ringwrite *pages;
 	int fd;
+	uint64_t last_ns; /* of the last one written */
 };
 
 /* --via=text */
@@ -146,6 +148,7 @@ struct pfs_capture {
 	bool settled;		       /* see capture_settle() */
 	bool calls_armed;	       /* the system calls of 32-bit processes */
 	struct pfs_cache *cache;       /* the page cache of mapped files; NULL: it is not probed */
+	struct pfs_dumps *dumps;       /* --stack=dwarf; or NULL */
 	struct pfs_accounts *accounts; /* of processes that ran before; NULL: there are none, or no counts of them */
 	bool wants_accesses, tracing, sideband_lack_noted;
 	pid_t launched;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,10 +75,20 @@ int capture_count(struct pfs_capture *c, int cpu, struct capture_counts *counts)
 	return 0;
 }
 
+static int note_lost_dumps(struct pfs_capture *c)
+{
+	uint64_t lost = c->dumps ? pfs_dumps_lost(c->dumps) : 0;
+	char text[96];
+
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " dumps of stacks, which the ring buffer had no room for (--buffer-size)", lost);
+	return lost ? capture_note(c, 0, PFS_FACT(LACKS, .what = "dumps_lost", .tells = text)) : 0;
+}
+
 /* Pages report overwritten events too, but a page that is full to its end has no room for their number. */
 int capture_note_losses(struct pfs_capture *c)
 {
-	int nr_cpus = sysconf(_SC_NPROCESSORS_CONF), ret = 0;
+	int nr_cpus = sysconf(_SC_NPROCESSORS_CONF), ret = note_lost_dumps(c);
 
 	for (int cpu = 0; cpu < nr_cpus && !ret; cpu++) {
 		struct capture_counts counts;
@@ -105,7 +116,9 @@ int capture_live_event(void *capture, const struct raw_event *raw)
 
 int capture_own_comes(struct pfs_capture *c, const struct raw_event *ev, raw_event_fn put, void *ctx)
 {
-	int ret = c->cache ? pfs_cache_mapped(c->cache, ev) : 0;
+	int ret = c->dumps ? pfs_dumps_own(c->dumps, ev, put, ctx) : 0;
 
+	if (!ret && c->cache)
+		ret = pfs_cache_mapped(c->cache, ev);
 	return ret || !c->accounts ? ret : pfs_accounts_task(c->accounts, ev, put, ctx);
 }

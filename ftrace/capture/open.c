@@ -16,6 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* How much larger a dump is than a record: its ring is that much larger than the ring buffer. */
+#define DUMPS_FACTOR 4
+
 static int open_cpus(struct pfs_capture *c, struct pfs_err *err)
 {
 	struct capture_drain *d = &c->drain;
@@ -68,7 +71,7 @@ static bool loads(const void *capture, const struct raw_desc *desc)
 	const struct pfs_capture *c = capture;
 
 	if (!c->config.objects && raw_is_stack(desc->kind))
-		return c->config.stack;
+		return c->config.stack == PFS_STACK_FP;
 	return c->config.objects ? capture_wants(c, desc) : !raw_is_object(desc->kind);
 }
 
@@ -96,6 +99,12 @@ static int open_all(struct pfs_capture *c, struct pfs_err *err)
 		return pfs_err_set(err, -ENOMEM, "no memory for event formats");
 	if (c->config.objects || c->config.stack)
 		c->tracers.symbols = pfs_symbols_load(NULL); /* without them call sites have no names */
+	if (c->config.stack == PFS_STACK_DWARF) {
+		c->dumps = pfs_dumps_new(c->config.buffer_kb * DUMPS_FACTOR, !c->config.no_follow, c->tracers.symbols,
+					 err);
+		if (!c->dumps)
+			return -errno;
+	}
 	return pfs_formats_load_events(c->formats, pfs_tracing_dir(NULL), loads, c, err) ?: capture_watch_open(c, err);
 }
 
@@ -183,6 +192,7 @@ int capture_close(struct pfs_live *live, struct pfs_err *err)
 	pfs_close(c->own.fd);
 	pfs_formats_free(c->formats);
 	pfs_sideband_free(c->sideband);
+	pfs_dumps_free(c->dumps);
 	pfs_cache_free(c->cache);
 	pfs_accounts_free(c->accounts);
 	pfs_counters_close(&c->counters);

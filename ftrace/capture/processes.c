@@ -31,7 +31,9 @@ static int watch(struct pfs_capture *c, pid_t tid, struct pfs_err *err)
 
 	if (ret && ret != -ESRCH && !pfs_sideband_works(c->sideband))
 		return capture_note_sideband_lack(c, "names, devices and protections of regions");
-	return ret ? pfs_err_set(err, ret, "%s", why.msg) : 0;
+	if (ret)
+		return pfs_err_set(err, ret, "%s", why.msg);
+	return c->dumps ? pfs_dumps_add(c->dumps, tid, err) : 0;
 }
 
 static int note_sideband(struct pfs_capture *c)

@@ -587,8 +587,10 @@ static int settle(struct pfs_capture *c, struct pfs_err *err)
 	if (capture_tracers_set_up(c))
 		return pfs_err_set(err, -ENOMEM, "no memory for a note");
 	ret = enable_events(c, err);
-	if (!ret && c->config.stack)
+	if (!ret && c->config.stack == PFS_STACK_FP)
 		ret = enable_stacks(c, err);
+	if (!ret && c->dumps)
+		ret = capture_fact(c, PFS_FACT(STACK, .what = "dwarf", .count = 1), err);
 	return ret || c->options->text ? ret : open_own(c, err);
 }
 

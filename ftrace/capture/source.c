@@ -65,11 +65,13 @@ static int check(const struct pfs_source_config *config, struct pfs_err *err)
 	if (config->stack && (o->histogram || o->text))
 		return pfs_err_set(err, -EINVAL, "--stack: cannot be combined with --%s",
 				   o->histogram ? "histogram" : "via=text");
+	if (config->stack == PFS_STACK_DWARF && config->all_of_user)
+		return pfs_err_set(err, -EINVAL, "--stack=dwarf: cannot be combined with --user");
 	if (o->histogram && (o->probes || o->latency || o->classify))
 		return pfs_err_set(err, -EINVAL,
 				   "--histogram: cannot be combined with --probes, --latency or --classify (it only "
 				   "counts faults)");
-	return 0;
+	return config->stack == PFS_STACK_DWARF ? pfs_dumps_check(err) : 0;
 }
 
 static struct pfs_live *open_live(const struct pfs_source_config *config, struct pfs_err *err)
@@ -105,7 +107,7 @@ const struct pfs_source pfs_ftrace_source = {
 	.name = "ftrace",
 	.options = pfs_ftrace_options,
 	.options_size = sizeof(struct ftrace_options),
-	.can = PFS_CAN_COUNT | PFS_CAN_USER | PFS_CAN_OBJECTS | PFS_CAN_FP,
+	.can = PFS_CAN_COUNT | PFS_CAN_USER | PFS_CAN_OBJECTS | PFS_CAN_FP | PFS_CAN_DWARF,
 	.set_option = set_option,
 	.check = check,
 	.usable = capture_usable,

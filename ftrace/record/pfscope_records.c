@@ -19,7 +19,7 @@
 #define COMMON_LEN 8 /* common_type, flags, preempt_count, pid */
 #define PIECE	   "name+="
 
-#define NR_RECORDS 7
+#define NR_RECORDS 8
 
 /* How each value is printed, by kind, in the order of raw_desc.c; an absent one is -1 or all f's. */
 static const char *const prints[NR_RECORDS][RAW_MAX_ARGS] = {
@@ -30,6 +30,7 @@ static const char *const prints[NR_RECORDS][RAW_MAX_ARGS] = {
 	{ "0x%llx", "%lld", "0x%llx", "0x%llx", "%lld", "%lld", "%lld", "%lld" },
 	{ "0x%llx", "0x%llx", "%lld", "%lld", "%lld", "%lld" },
 	{ "0x%llx", "%lld", "%lld", "%lld", "%lld" },
+	{ "0x%llx", "0x%llx", "%lld", "%lld", "0x%llx" },
 };
 
 /* RAW_PFS_MAP and the kinds after it are 0, 1, ... Returns -EINVAL for another kind. */

@@ -67,6 +67,11 @@ enum raw_kind {
 	RAW_PFS_ACCESS,
 	/* arg: object, offset, bytes; words that these were chosen from, or, at the end, accesses lost; 1 = the end */
 	RAW_PFS_WATCH,
+	/*
+	 * Of a fault of the thread just before. arg: address, ip, number of the stack (0: none), how many frames of the user it
+	 * has, 0 or where the kernel met a page that is not there while it dumped the stack; str: its frames, if they are new
+	 */
+	RAW_PFS_STACK,
 	RAW_NR_KINDS,
 };
 

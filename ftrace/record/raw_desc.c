@@ -96,6 +96,7 @@ const struct raw_desc raw_descs[] = {
 	      "last", "order"),
 	EVENT("pfscope", "pfs_access", RAW_PFS_ACCESS, NULL, "call_site", "ptr", "off", "len", "access", "pid"),
 	EVENT("pfscope", "pfs_watch", RAW_PFS_WATCH, NULL, "ptr", "off", "len", "count", "last"),
+	EVENT("pfscope", "pfs_stack", RAW_PFS_STACK, "frames", "address", "ip", "stack", "user", "unreadable"),
 };
 const unsigned int nr_raw_descs = sizeof(raw_descs) / sizeof(raw_descs[0]);
 

@@ -7,6 +7,7 @@
  *     snapshot.h   the layout and the threads of a running process
  *     accounts.h   the kernel's counts of faults of each process
  *     execs.h      command lines
+ *     dumps.h      dumps of registers and stack at each fault, and what is unwound of them
  *
  * perf's side-band (PERF_RECORD_MMAP2, COMM, FORK, EXIT, LOST) alone reports what exec maps, how a stack grows, and the
  * file name, device, inode and protection of a region. It never reports a removal or a move. Its records become raw

@@ -21,13 +21,14 @@
 
 /* What not every source can do. Each is a bit. */
 enum pfs_source_can {
-	PFS_CAN_COUNT = 1,   /* have the kernel count the faults of a launched process, too */
-	PFS_CAN_USER = 2,    /* record all processes of a user */
-	PFS_CAN_COMM = 4,    /* record all processes of a name */
-	PFS_CAN_OBJECTS = 8, /* record kernel objects instead of faults */
-	PFS_CAN_FP = 32,     /* record stacks: by frame pointers */
-	PFS_CAN_DWARF = 64,  /* ... from dumps of the stack */
-	PFS_CAN_SPACE = 16,  /* be used inside a PID namespace: its process numbers are those of there */
+	PFS_CAN_COUNT = 1,	/* have the kernel count the faults of a launched process, too */
+	PFS_CAN_USER = 2,	/* record all processes of a user */
+	PFS_CAN_COMM = 4,	/* record all processes of a name */
+	PFS_CAN_OBJECTS = 8,	/* record kernel objects instead of faults */
+	PFS_CAN_FP = 32,	/* record stacks: by frame pointers */
+	PFS_CAN_DWARF = 64,	/* ... from dumps of the stack */
+	PFS_IS_FOR_DWARF = 128, /* ... and is chosen for that */
+	PFS_CAN_SPACE = 16,	/* be used inside a PID namespace: its process numbers are those of there */
 };
 
 /* The kernel objects that are recorded instead of faults. Frees, by whatever process, are recorded always. */

@@ -37,7 +37,7 @@ rooms()
 	ftrace dat: print record os base
 	ftrace text: record base
 	ftrace assemble: record event base
-	ftrace sideband: record os base
+	ftrace sideband: unwind record event os base
 	ftrace user: sideband tracefs os base
 	ftrace watch: record objects os base
 	ftrace capture: watch user sideband assemble text dat tracefs record event os base

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# --stack=dwarf: the call chains of faults in programs without frame pointers. The witnesses: the program's own account of its
+# --stack=dwarf: the call chains of faults in programs without frame pointers, through perf and ftrace. The witnesses: the program's own account of its
 # chains, and perf's of the same binary.
 
 . "${0%/*}/live.sh"
@@ -51,9 +51,17 @@ complete()
 		END { printf "%d\n", n ? 100 * whole / n : 0 }' "$1"
 }
 
+# pages_of EVENTS: the faults of the workload's mapping.
+pages_of()
+{
+	grep -oE ' fault .*addr=10[0-9a-f]{7} ' "$1" | grep -oE 'addr=[^ ]*' | sort
+}
+
 for program in unwound unwound_static; do
-	for source in "${SOURCES[@]:-perf}"; do
-		"$PFSCOPE" run --source="$source" --stack=dwarf --no-bars -o "$program" -- "$WORK/$program" >said 2>err
+	for source in perf ftrace; do
+		options=()
+		[ "$source" = perf ] || options=(--count)
+		"$PFSCOPE" run --source="$source" --stack=dwarf "${options[@]}" --no-bars -o "$program" -- "$WORK/$program" >said 2>err
 		is "$?|$(<err)" '0|' "$program, $source: recorded"
 		"$PFSCOPE" events "$program" >events
 		chains_are "$program, $source" events said
@@ -61,6 +69,13 @@ for program in unwound unwound_static; do
 		is "$(awk '$2 == "frames" || $2 == "fault" {
 			for (i = 3; i <= NF; i++) if ($i ~ /^stack=/) { if ($2 == "frames") known[$i]; else if (!($i in known)) print } }' events)" \
 			'' '... which is defined before'
+		[ "$source" = perf ] && continue
+		is "$("$PFSCOPE" report --check "$program" 2>&1 | tail -n 1)" 'every fault is accounted for' \
+			'... and none is counted that the kernel did not count'
+		is "$(grep -c 'lacks.*what=dumps tells' events)" 0 '... nor is said to lack one'
+		"$PFSCOPE" run --source=ftrace --no-bars -o without -- "$WORK/$program" >/dev/null 2>err
+		"$PFSCOPE" events without >events.without
+		is "$(pages_of events)" "$(pages_of events.without)" '... faults of the mapping: as without --stack'
 	done
 done
 reading=$(grep ' fault .*addr=100009000 .*mode=kernel' events | grep -oE 'stack=[0-9]+')
@@ -78,9 +93,6 @@ printf '#!/bin/sh\nexit 0\n' >script
 chmod +x script
 "$PFSCOPE" run --source=perf --stack --no-bars -o plain -- ./script 2>err
 is "$?|$(<err)" '0|pfscope: --stack=dwarf: whether ./script has frame pointers is not known' '... and for a script, of which it is not known'
-"$PFSCOPE" run --source=ftrace --stack=dwarf -- true 2>err
-like "$?|$(head -n 1 err)" '^[12]\|pfscope[^:]*: --stack=dwarf: only with --source=perf' 'ftrace: refused in one line'
-
 for how in '' =dwarf; do
 	"$PFSCOPE" run --stack$how --no-bars -o plain -- "$WORK/unwound" >said 2>err
 	is "$?|$(tail -n 1 err)" '0|pfscope: recording through perf events, without accesses and removals of regions (for --stack=dwarf)' \
@@ -89,13 +101,77 @@ for how in '' =dwarf; do
 	chains_are '... and the chains are right' events said
 done
 "$PFSCOPE" run --stack --count --no-bars -- true 2>err
-like "$?|$(<err)" '^0\|pfscope: --stack=fp: .*: its stacks end early; with --source=perf they do not$' \
+like "$?|$(<err)" '^0\|pfscope: --stack=dwarf: [0-9]+ of [0-9]+ functions of [^ ]* have frame pointers$' \
 	'an option that perf has not keeps the source'
+"$PFSCOPE" run --source=ftrace --stack --no-bars -o plain -- "$WORK/unwound" >said 2>err
+like "$?|$(<err)" '^0\|pfscope: --stack=dwarf: [0-9]+ of [0-9]+ functions of .*/unwound have frame pointers$' \
+	'ftrace without a word: chosen as with perf'
 libdw=$(ldconfig -p | awk '$1 == "libdw.so.1" { print $NF; exit }')
 unshare -m sh -c 'mount --bind /dev/null "$1" && exec "$2" run --stack --no-bars -- "$3" >said 2>err' - \
 	"$(readlink -f "$libdw")" "$PFSCOPE" "$WORK/unwound"
 like "$?|$(<err)" '^0\|pfscope: --stack=fp: .*: its stacks end early; unwinding stacks needs libdw \(apt-get install libdw1\)$' \
 	'without libdw: by frame pointers, and why'
+
+# ---- through ftrace: with what ftrace alone records ----
+
+"$PFSCOPE" run --source=ftrace --stack=dwarf --latency --classify --no-bars -o probes -- "$WORK/unwound" >said 2>err
+is "$?" 0 '--latency --classify, too' || diag "$(<err)"
+"$PFSCOPE" events probes >events
+chains_are '... the chains' events said
+is "$("$PFSCOPE" report --check probes 2>&1 | tail -n 1)" 'every fault is accounted for' '... and the counts'
+reading=$(grep ' fault .*addr=100009000 .*mode=kernel' events | grep -oE 'stack=[0-9]+')
+like "$(grep -E " frames .* $reading " events)" '="[a-z_]+[^;]*\+0x[^;]*;(.*;)?0x[0-9a-f]{1,12}(;|")' \
+	'... of a fault in kernel mode: first the functions of the kernel'
+"$PFSCOPE" run --source=ftrace --stack=dwarf --events --no-bars -o live -- "$WORK/unwound" >both 2>err
+"$PFSCOPE" events live >events
+is "$(grep -E ' (frames|fault) ' both)" "$(grep -E ' (frames|fault) ' events)" 'events as they come have the same stacks'
+"$PFSCOPE" events live --format json >json
+is "$(grep -c '"kind":"fault".*"stack":' json)" "$(grep -c ' fault ' events)" 'the file needs no option to show them'
+like "$("$PFSCOPE" report --by stack live 2>&1)" 'through' 'report --by stack names the functions'
+
+mkfifo begin
+"$WORK/unwound" wait <begin >said &
+target=$!
+exec 7>begin
+wait_for 60 eval 'grep -q ^chain.*worker said'
+"$PFSCOPE" attach --source=ftrace --stack=dwarf --no-bars -o attached $target 2>err &
+recorder=$!
+wait_for 60 has_entered $recorder
+echo >&7
+wait $recorder
+is "$?|$(<err)" '0|' 'attach: recorded'
+exec 7>&-
+wait $target
+"$PFSCOPE" events attached >events
+chains_are '... the chains' events said
+is "$(grep -c ' fault ' events)" "$(grep -c ' fault .* stack=' events)" '... each fault has a stack'
+is "$(grep -E ' fault .*addr=100(0[4-9a-f]|1[0-3])[0-9a-f]{4} ' events | grep -oE ' tid=[0-9]+' | sort -u | wc -l)" 4 '... of four threads'
+is "$("$PFSCOPE" report --check attached 2>&1 | tail -n 1)" 'every fault is accounted for' '... and the counts'
+! command -v trace-cmd >/dev/null ||
+	is "$(trace-cmd report attached 2>/dev/null | grep -c ' pfs_stack: ')" "$(grep -c ' fault ' events)" \
+		'trace-cmd reads the file'
+
+# The ring is too small for what a loop of faults dumps.
+"$PFSCOPE" run --source=ftrace --stack=dwarf -b 64 --no-bars -o lossy -- "$WORK/touch" 20000 >out 2>err
+"$PFSCOPE" events lossy >events
+without=$(($(grep -c ' fault ' events) - $(grep -c ' fault .* stack=' events)))
+if [ "$without" -gt 0 ]; then
+	like "$(grep 'lacks.*what=dumps tells' events)" "the stacks of $without of $(grep -c ' fault ' events) faults" \
+		'lost dumps are counted and said'
+	like "$("$PFSCOPE" report --check lossy 2>&1 | tail -n 1)" '^(every fault|.*lost)' '... and no fault is lost with them'
+else
+	diag 'no dump was lost'
+fi
+
+PFSCOPE_TEST=ftrace-dwarf-$$ "$PFSCOPE" run --source=ftrace --stack=dwarf --no-bars -o killed -- sleep 60 2>err &
+recorder=$!
+wait_for 60 has_entered $recorder
+sleeper=$(pgrep -P $recorder -x sleep)
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+ok 'killed: no instance is left' no_instance_of $recorder
+ok '... and no helper' wait_for 5 eval '[ -z "$(helpers_of pfscope-unwind ftrace-dwarf-'$$')" ]'
+kill $sleeper
 
 # ---- the helper ----
 
@@ -133,7 +209,7 @@ perf_chains()
 if perf record -q -m 16M -c 1 -d -e page-faults --call-graph dwarf,8192 -o perf.data -- "$WORK/unwound" >said 2>out; then
 	"$PFSCOPE" run --source=perf --stack=dwarf --no-bars -o unwound -- "$WORK/unwound" >said 2>err
 	"$PFSCOPE" events unwound >events
-	is "$(perf_chains)" "$(chains_of events said | grep '^chain')" 'perf script has the same chains'
+	is "$(perf_chains)" "$(chains_of events said | grep '^chain=0x10000[1-9]000')" 'perf script has the same chains'
 else
 	diag "perf cannot record stacks: $(tail -n 1 out)"
 fi

@@ -228,7 +228,7 @@ like "$(<err)" '^pfscope: --stack=fp: ([0-9]+) of [0-9]+ functions of ./chains h
 cp "$(command -v sh)" plainly
 if [ "$(objdump -d --no-show-raw-insn plainly | grep -c 'mov *%rsp,%rbp')" -lt 20 ]; then
 	"$PFSCOPE" run --source=ftrace --stack --no-bars -- ./plainly -c : 2>err
-	like "$(<err)" '^pfscope: --stack=fp: [0-9]+ of [0-9]+ functions of ./plainly have frame pointers: its stacks end early; with --source=perf they do not$' \
+	like "$(<err)" '^pfscope: --stack=dwarf: [0-9]+ of [0-9]+ functions of ./plainly have frame pointers$' \
 		'... or has none'
 fi
 # Programs of Go have frame pointers, and no unwinding rules where they are looked for. The witness is a program with Go's note,

@@ -6,6 +6,7 @@
  *     chain=ADDR FUNCTION...      a page that was touched, and this program's functions from the innermost on
  *     cut=ADDR FUNCTION...        the same: the innermost ones of so many that their stack is larger than 64 KB
  *
+ * With an argument it begins only once it can read a byte, so that others may attach to it.
  * Behind main() and the start of a thread are functions of the C library only. Each function is a section of its own, whose
  * ends the linker knows.
  */
@@ -18,7 +19,9 @@
 	extern char __start_in_##name[], __stop_in_##name[]; \
 	__attribute__((section("in_" #name), noinline, noclone))
 
-enum { NR_PAGES = 64 };
+enum { NR_PAGES = 64, NR_THREADS = 4, PAGES_EACH = 64, ALL_PAGES = NR_PAGES + NR_THREADS * PAGES_EACH };
+
+static char *base;
 
 static char *page;
 static void *volatile kept; /* so that no call is the last thing that a function does */
@@ -176,6 +179,52 @@ FUNCTION(all) int all(int n)
 	return n;
 }
 
+/* ---- several at once, each with pages of its own: by two chains in turn ---- */
+
+FUNCTION(touch) int touch(char *at)
+{
+	*(volatile char *)at = 1;
+	return at[1] + 1;
+}
+
+FUNCTION(through) int through(char *at)
+{
+	int result = touch(at);
+
+	kept = &result;
+	return result + 1;
+}
+
+FUNCTION(worker) void *worker(void *arg)
+{
+	char *own = arg;
+	int sum = 0;
+
+	for (int i = 0; i < PAGES_EACH; i++)
+		sum += i % 2 ? through(own + i * WL_PAGE) : touch(own + i * WL_PAGE);
+	kept = (void *)(uintptr_t)sum;
+	return NULL;
+}
+
+static void print_workers(void)
+{
+	for (int i = 0; i < NR_THREADS * PAGES_EACH; i++)
+		printf("chain=%p touch%s worker\n", (void *)(base + (NR_PAGES + i) * WL_PAGE),
+		       i % PAGES_EACH % 2 ? " through" : "");
+	fflush(stdout);
+}
+
+static void work(void)
+{
+	pthread_t threads[NR_THREADS];
+
+	for (int i = 0; i < NR_THREADS; i++)
+		if (pthread_create(&threads[i], NULL, worker, base + (NR_PAGES + i * PAGES_EACH) * WL_PAGE))
+			exit(1);
+	for (int i = 0; i < NR_THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
 static void print_functions(void)
 {
 #define PRINT(name) printf("function=%s %p %p\n", #name, (void *)__start_in_##name, (void *)__stop_in_##name)
@@ -193,16 +242,25 @@ static void print_functions(void)
 	PRINT(thread);
 	PRINT(reader);
 	PRINT(all);
+	PRINT(touch);
+	PRINT(through);
+	PRINT(worker);
 }
 
-int main(void)
+int main(int argc, char **argv WL_UNUSED)
 {
-	page = mmap((void *)0x100000000, NR_PAGES * WL_PAGE, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	char byte;
+
+	base = page = mmap((void *)0x100000000, ALL_PAGES * WL_PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (page == MAP_FAILED)
 		return 1;
-	madvise(page, NR_PAGES * WL_PAGE, MADV_NOHUGEPAGE);
+	madvise(page, ALL_PAGES * WL_PAGE, MADV_NOHUGEPAGE);
 	print_functions();
+	print_workers();
+	if (argc > 1 && read(0, &byte, 1) < 0)
+		return 1;
 	all(1);
+	work();
 	return 0;
 }

@@ -194,7 +194,8 @@ static struct pfs_unwind_space *own_space(void)
 
 static unsigned int unwind(struct pfs_unwind_space *space, size_t len, uint64_t *frames, bool *cut)
 {
-	const struct pfs_dump dump = { seen.regs.value[PFS_REG_SP], seen.stack, len < seen.len ? len : seen.len };
+	const struct pfs_dump dump = { seen.regs.value[PFS_REG_SP], seen.stack, len < seen.len ? len : seen.len,
+				       false };
 
 	return pfs_unwind(files, space, &seen.regs, &dump, frames, cut);
 }
