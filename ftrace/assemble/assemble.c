@@ -67,6 +67,9 @@ static int heed_note(struct pfs_assembler *a, const struct pfs_fact *fact)
 		return asm_fault_stacks_note(a, fact);
 	case PFS_NOTE_STACK:
 		return asm_fault_stacks_note(a, fact);
+	case PFS_NOTE_DUMPS_LOST:
+		a->nr_dumps_lost += fact->count;
+		break;
 	case PFS_NOTE_KERNEL:
 		a->checks_first = !pfs_kernel_before(fact->text, 6, 17);
 		break;

@@ -202,8 +202,9 @@ struct pfs_assembler {
 	const void *function_ctx;
 	/* are they in the recording: behind each fault, or of dumps, in records of pfscope's own? */
 	enum { STACKS_NONE, STACKS_PERHAPS, STACKS, STACKS_DUMPED } stacks_of_faults;
-	struct asm_dumped *dumped;	   /* ... by the number that such records give them */
-	uint64_t nr_dumped, nr_undumped;   /* faults with and without such a stack */
+	struct asm_dumped *dumped;	 /* ... by the number that such records give them */
+	uint64_t nr_dumped, nr_undumped; /* faults with and without such a stack */
+	uint64_t nr_dumps_lost;
 	bool kernel_stacks;		   /* ... and those of faults in kernel mode, behind the user's */
 	struct pfs_stack_numbers *numbers; /* of them */
 	char *frames_text;

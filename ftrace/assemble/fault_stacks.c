@@ -147,12 +147,14 @@ static int behind_dump(struct pfs_assembler *a, struct asm_thread *t, const stru
 int asm_fault_stacks_finish(struct pfs_assembler *a)
 {
 	const struct raw_event end = { .ts_ns = a->last_ns, .cpu = -1 };
-	char lack[96];
+	char lack[160], lost[64] = "";
 
 	if (a->stacks_of_faults != STACKS_DUMPED || !a->nr_undumped)
 		return 0;
-	snprintf(lack, sizeof(lack), "what=dumps tells=the stacks of %" PRIu64 " of %" PRIu64 " faults", a->nr_undumped,
-		 a->nr_undumped + a->nr_dumped);
+	if (a->nr_dumps_lost)
+		snprintf(lost, sizeof(lost), " (%" PRIu64 " were lost, see --buffer-size)", a->nr_dumps_lost);
+	snprintf(lack, sizeof(lack), "what=dumps tells=the stacks of %" PRIu64 " of %" PRIu64 " faults%s",
+		 a->nr_undumped, a->nr_undumped + a->nr_dumped, lost);
 	return asm_emit_note(a, NULL, &end, "lacks", lack);
 }
 

@@ -189,11 +189,19 @@ static void set_how(const struct pfs_assembler *a, struct asm_pending *p)
 		p->ev.inferred |= PFS_HAS(PFS_F_HOW);
 }
 
+static int set_dumped(struct pfs_assembler *a, struct asm_pending *p)
+{
+	int err = p->dumped ? asm_frames_dumped(a, &p->ev, p->dumped) : 0;
+
+	*(pfs_has(&p->ev, PFS_F_STACK) ? &a->nr_dumped : &a->nr_undumped) += p->exception;
+	return err;
+}
+
 /* In an exec the stack may still be the old image's. That of the kernel of a fault in user mode is its handler's. */
 static int set_stack(struct pfs_assembler *a, struct asm_thread *t, struct asm_pending *p)
 {
-	if (p->dumped)
-		return asm_frames_dumped(a, &p->ev, p->dumped);
+	if (a->stacks_of_faults == STACKS_DUMPED)
+		return set_dumped(a, p);
 	if (!p->has_user || (t->proc && t->proc->is_32bit))
 		return 0;
 	if (t->exec.under_way)
@@ -251,7 +259,6 @@ int asm_pending_stack_over(struct pfs_assembler *a, struct asm_thread *t)
 	p->awaits_stack = false;
 	if (a->stacks_of_faults == STACKS_PERHAPS)
 		asm_frames_none(a);
-	a->nr_undumped += p->exception;
 	return a->defers ? 0 : asm_pending_release(a, t);
 }
 
@@ -269,9 +276,6 @@ int asm_pending_dumped(struct pfs_assembler *a, struct asm_thread *t, const stru
 		return 0;
 	if (!t->exec.under_way || !raw->arg[3])
 		p->dumped = raw->arg[2];
-	if (!p->dumped)
-		return asm_pending_stack_over(a, t);
-	a->nr_dumped++;
 	p->awaits_stack = false;
 	return a->defers ? 0 : asm_pending_release(a, t);
 }

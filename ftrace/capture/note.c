@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,11 +77,8 @@ int capture_count(struct pfs_capture *c, int cpu, struct capture_counts *counts)
 static int note_lost_dumps(struct pfs_capture *c)
 {
 	uint64_t lost = c->dumps ? pfs_dumps_lost(c->dumps) : 0;
-	char text[96];
 
-	snprintf(text, sizeof(text),
-		 "%" PRIu64 " dumps of stacks, which the ring buffer had no room for (--buffer-size)", lost);
-	return lost ? capture_note(c, 0, PFS_FACT(LACKS, .what = "dumps_lost", .tells = text)) : 0;
+	return lost ? capture_note(c, 0, PFS_FACT(DUMPS_LOST, .count = lost)) : 0;
 }
 
 /* Pages report overwritten events too, but a page that is full to its end has no room for their number. */

@@ -77,6 +77,7 @@ static const struct note notes[PFS_NR_NOTES] = {
 	[PFS_NOTE_CALLS32] = { .key = "calls32", TEXT },
 	[PFS_NOTE_FILE_FAULTS] = { .key = "file_faults", TEXT },
 	[PFS_NOTE_STACK] = { .key = "stack", { FIELD("how", WORD, what), FIELD("kernel", NUMBER, count) } },
+	[PFS_NOTE_DUMPS_LOST] = { .key = "dumps_lost", { FIELD("count", NUMBER, count) } },
 	[PFS_NOTE_LACKS] = { .key = "lacks",
 		{ FIELD_("what", WORD, true, what, NULL), OPTIONAL("tells", STRING, tells),
 		  OPTIONAL("why", STRING, text) },

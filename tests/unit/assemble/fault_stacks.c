@@ -310,6 +310,81 @@ static void text_has_no_frames(void **state)
 	raw_feed_fini(&f);
 }
 
+/* A stack that was dumped, as pfscope's own record: on no CPU, with frames if they are new. */
+static void dumped(struct raw_feed *f, uint64_t addr, uint64_t ip, uint64_t nr, uint64_t unreadable, const char *frames)
+{
+	int32_t cpu = f->cpu;
+
+	f->cpu = -1;
+	f->str = frames;
+	RAW(f, RAW_PFS_STACK, addr, ip, nr, 2, unreadable);
+	f->cpu = cpu;
+}
+
+static void a_dumped_stack_is_that_faults(void **state)
+{
+	struct raw_feed f;
+
+	setup(&f, "stack=how=dwarf kernel=1");
+	FAULT(&f, 0x5000, 0x1100);
+	expect(&f, "");
+	dumped(&f, 0x5000, 0x1100, 7, 0, "0x1100;0x1200");
+	expect(&f, FRAMES("1", "0x1100;0x1200") FAULT_OF("5000", "1100", " stack=1"));
+	FAULT(&f, 0x6000, 0x1100);
+	dumped(&f, 0x6000, 0x1100, 7, 0, NULL);
+	expect(&f, FAULT_OF("6000", "1100", " stack=1"));
+	FAULT(&f, 0x7000, 0x1100);
+	dumped(&f, 0x7008, 0x1100, 7, 0, NULL); /* of another address */
+	dumped(&f, 0x7000, 0x1104, 7, 0, NULL); /* ... instruction */
+	f.tid = 101;
+	f.cpu = 1;
+	dumped(&f, 0x7000, 0x1100, 7, 0, NULL); /* ... thread */
+	f.tid = 100;
+	f.cpu = 0;
+	FAULT(&f, 0x7000, 0x1100);
+	expect(&f, FAULT_OF("7000", "1100", ""));
+	dumped(&f, 0x7000, 0x1100, 9, 0, NULL); /* of a number that nothing defines */
+	expect(&f, FAULT_OF("7000", "1100", ""));
+	dumped(&f, 0x7000, 0x1100, 7, 0, NULL); /* one too many */
+	FAULT(&f, 0x8000, 0x1100);
+	f.tid = 101; /* another thread runs on another CPU, then on that one */
+	f.cpu = 1;
+	RAW(&f, RAW_OTHER);
+	expect(&f, "");
+	f.cpu = 0;
+	RAW(&f, RAW_OTHER);
+	f.tid = 100;
+	dumped(&f, 0x8000, 0x1100, 7, 0, NULL);
+	expect(&f, FAULT_OF("8000", "1100", ""));
+	NOTE(&f, "dumps_lost=1");
+	assert_int_equal(pfs_assembler_finish(f.a), 0);
+	assert_non_null(strstr(f.got, "the stacks of 3 of 5 faults (1 were lost, see --buffer-size)"));
+	raw_feed_fini(&f);
+}
+
+static void a_dump_that_faults_is_nobodys(void **state)
+{
+	struct raw_feed f;
+
+	setup(&f, "stack=how=dwarf kernel=1");
+	FAULT(&f, 0x5000, 0x1100);
+	dumped(&f, 0x5000, 0x1100, 1, 0x9000, "0x1100");
+	KERNEL_FAULT(&f, 0x9000, 0xfff777);
+	KERNEL_FAULT(&f, 0x9008, 0xfff778);
+	FAULT(&f, 0x6000, 0x1100);
+	dumped(&f, 0x6000, 0x1100, 1, 0x9000, NULL);
+	expect(&f, FRAMES("1", "0x1100") FAULT_OF("5000", "1100", " stack=1") FAULT_OF("6000", "1100", " stack=1"));
+	KERNEL_FAULT(&f, 0xa000, 0xfff777); /* on another page: the program's */
+	dumped(&f, 0xa000, 0xfff777, 2, 0x9000, "f+0x1;0x1100");
+	KERNEL_FAULT(&f, 0x9000, 0xfff777); /* that page, with a stack of its own: the program's */
+	dumped(&f, 0x9000, 0xfff777, 2, 0, NULL);
+	KERNEL_FAULT(&f, 0x9000, 0xfff777); /* nothing was unreadable */
+	dumped(&f, 0x9000, 0xfff777, 2, 0, NULL);
+	expect(&f, FRAMES("2", "f+0x1;0x1100") KERNEL_FAULT_OF("a000", "fff777", " stack=2")
+			   KERNEL_FAULT_OF("9000", "fff777", " stack=2") KERNEL_FAULT_OF("9000", "fff777", " stack=2"));
+	raw_feed_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +397,8 @@ int main(void)
 		cmocka_unit_test(a_recording_may_have_them_or_not),
 		cmocka_unit_test(text_has_no_frames),
 		cmocka_unit_test(a_handler_gets_the_fault_with_its_stack),
+		cmocka_unit_test(a_dumped_stack_is_that_faults),
+		cmocka_unit_test(a_dump_that_faults_is_nobodys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
