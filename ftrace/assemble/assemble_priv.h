@@ -256,6 +256,12 @@ static inline void asm_event_set_range(struct pfs_event *ev, struct range r)
 	PFS_SET(ev, end, END, r.end);
 }
 
+/* Is it of a process that is recorded? */
+static inline bool asm_is_emitted(const struct pfs_assembler *a, const struct pfs_event *ev)
+{
+	return !a->only_pid || !pfs_has(ev, PFS_F_PID) || ev->pid == a->only_pid;
+}
+
 int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev);
 
 /* Emits an event of a range with nothing else set; nothing if the range is empty. */

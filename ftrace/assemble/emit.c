@@ -12,7 +12,7 @@ int asm_emit(struct pfs_assembler *a, const struct pfs_event *ev)
 {
 	if (a->numbers && ev->kind != PFS_FAULT && pfs_stack_numbers_event(a->numbers, ev))
 		return -ENOMEM;
-	if (a->only_pid && pfs_has(ev, PFS_F_PID) && ev->pid != a->only_pid)
+	if (!asm_is_emitted(a, ev))
 		return 0;
 	return pfs_emit(&a->sink, ev);
 }

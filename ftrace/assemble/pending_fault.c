@@ -193,7 +193,8 @@ static int set_dumped(struct pfs_assembler *a, struct asm_pending *p)
 {
 	int err = p->dumped ? asm_frames_dumped(a, &p->ev, p->dumped) : 0;
 
-	*(pfs_has(&p->ev, PFS_F_STACK) ? &a->nr_dumped : &a->nr_undumped) += p->exception;
+	if (p->exception && asm_is_emitted(a, &p->ev))
+		++*(pfs_has(&p->ev, PFS_F_STACK) ? &a->nr_dumped : &a->nr_undumped);
 	return err;
 }
 

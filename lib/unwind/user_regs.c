@@ -17,6 +17,8 @@ static const uint8_t perf_regs[PFS_NR_REGS] = {
 };
 #endif
 
+#define ALL_REGS ((UINT64_C(1) << PFS_NR_REGS) - 1)
+
 static uint64_t mask(void)
 {
 	uint64_t bits = 0;
@@ -40,7 +42,6 @@ static void read_regs(const uint64_t *values, struct pfs_regs *regs)
 
 	for (int i = 0; i < PFS_NR_REGS; i++)
 		regs->value[i] = values[__builtin_popcountll(wanted & ((UINT64_C(1) << perf_regs[i]) - 1))];
-	regs->known = (UINT64_C(1) << PFS_NR_REGS) - 1;
 }
 
 bool pfs_user_regs_read(const uint64_t **at, const uint64_t *end, struct pfs_regs *regs, struct pfs_dump *dump)
@@ -48,7 +49,7 @@ bool pfs_user_regs_read(const uint64_t **at, const uint64_t *end, struct pfs_reg
 	const uint64_t *p = *at;
 	uint64_t abi, size;
 
-	regs->known = 0;
+	*regs = (struct pfs_regs){ 0 };
 	*dump = (struct pfs_dump){ 0 };
 	if (end - p < 1)
 		return false;
@@ -56,8 +57,8 @@ bool pfs_user_regs_read(const uint64_t **at, const uint64_t *end, struct pfs_reg
 	if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
 		if (end - p < PFS_NR_REGS)
 			return false;
-		if (abi == PERF_SAMPLE_REGS_ABI_64)
-			read_regs(p, regs);
+		read_regs(p, regs);
+		regs->known = abi == PERF_SAMPLE_REGS_ABI_64 ? ALL_REGS : 0;
 		p += PFS_NR_REGS;
 	}
 	if (end - p < 1)

@@ -12,7 +12,7 @@ void pfs_user_regs_want(struct perf_event_attr *attr, unsigned int stack_bytes);
 
 /*
  * Reads these fields of a sample, in [*at, end), and sets *at behind them. The dump is borrowed. regs->known is 0 if there are
- * none, as of a 32-bit program. False: they do not fit.
+ * none that can be unwound: of a 32-bit program. False: they do not fit.
  */
 bool pfs_user_regs_read(const uint64_t **at, const uint64_t *end, struct pfs_regs *regs, struct pfs_dump *dump);
 

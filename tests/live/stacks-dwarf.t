@@ -151,6 +151,20 @@ is "$("$PFSCOPE" report --check attached 2>&1 | tail -n 1)" 'every fault is acco
 	is "$(trace-cmd report attached 2>/dev/null | grep -c ' pfs_stack: ')" "$(grep -c ' fault ' events)" \
 		'trace-cmd reads the file'
 
+# Of a 32-bit program only the instruction is known. A dump faults behind the top of its stack, which the program reads nowhere.
+if [ -x "$WORK/i386" ]; then
+	"$PFSCOPE" run --source=ftrace --stack=dwarf --no-bars -o small -- "$WORK/i386" >out 2>err
+	"$PFSCOPE" events small >events
+	is "$(grep ' fault ' events | grep -E 'access=read mode=kernel|^[^=]*addr=ff.* mode=user')" '' \
+		'a 32-bit program: no fault is counted that a dump made'
+	is "$(grep -c ' fault ' events)" "$(grep -c ' fault .* stack=' events)" '... and each has a stack'
+fi
+
+"$PFSCOPE" run --source=ftrace --stack=dwarf --no-follow --no-bars -o alone -- bash -c '/bin/true; /bin/true' 2>err
+"$PFSCOPE" events alone >events
+is "$(grep -c ' fault ' events)" "$(grep -c ' fault .* stack=' events)" '--no-follow: each fault of the process has a stack'
+is "$(grep -c 'lacks.*what=dumps tells' events)" 0 '... and nothing is said of those of others'
+
 # The ring is too small for what a loop of faults dumps. All of them have the same stack, but where there is none.
 "$PFSCOPE" run --source=ftrace --stack=dwarf -b 512 --no-bars -o lossy -- "$WORK/touch" 60000 >out 2>err
 "$PFSCOPE" events lossy >events
