@@ -178,7 +178,7 @@ static bool take_dwarf(struct recording_args *args, struct pfs_err *why)
 /* --stack without HOW, which is `fp' so far. */
 void recording_choose_stack(struct recording_args *args, const char *program)
 {
-	struct pfs_err why;
+	struct pfs_err why = { "" };
 	unsigned int with, of;
 	bool few;
 

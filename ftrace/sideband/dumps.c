@@ -249,9 +249,11 @@ int pfs_dumps_drain(struct pfs_dumps *d)
 {
 	int ret = 0;
 
-	d->nr -= d->next;
-	memmove(d->queue, d->queue + d->next, d->nr * sizeof(*d->queue));
-	d->next = 0;
+	if (d->next) {
+		d->nr -= d->next;
+		memmove(d->queue, d->queue + d->next, d->nr * sizeof(*d->queue));
+		d->next = 0;
+	}
 	for (int cpu = 0; !ret && cpu < d->nr_cpus; cpu++)
 		ret = pfs_perf_ring_drain(&d->rings[cpu].perf, take, &d->rings[cpu]);
 	if (d->nr)
