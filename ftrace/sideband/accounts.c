@@ -170,7 +170,8 @@ static void forget(struct pfs_accounts *a, uint64_t now_ns)
 	while (nr < a->nr_ended && a->ended[nr].taken_ns + KEPT_NS < now_ns)
 		nr++;
 	a->nr_ended -= nr;
-	memmove(a->ended, a->ended + nr, a->nr_ended * sizeof(*a->ended));
+	if (nr)
+		memmove(a->ended, a->ended + nr, a->nr_ended * sizeof(*a->ended));
 }
 
 static int take_one(struct pfs_accounts *a, const struct message *m, size_t len, uint64_t now_ns)
