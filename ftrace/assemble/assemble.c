@@ -209,7 +209,7 @@ static int take_note(struct pfs_assembler *a, struct asm_thread *t, const struct
 int pfs_assembler_finish(struct pfs_assembler *a)
 {
 	struct asm_thread *t, *next;
-	int err = asm_report_forgotten(a) ?: asm_conclude_ends(a, 0);
+	int err = asm_report_forgotten(a) ?: asm_conclude_ends(a, 0) ?: asm_words_end(a);
 
 	HASH_ITER (hh, a->threads, t, next)
 		if (!err)
@@ -239,6 +239,7 @@ static const struct handler {
 	[RAW_CACHE_ALLOC] = { asm_object_alloc, IN_FAULT },
 	[RAW_CACHE_FREE] = { asm_object_free, IN_FAULT },
 	[RAW_PAGE_FREE] = { asm_pages, IN_FAULT },
+	[RAW_WPROBE] = { asm_wprobe, IN_FAULT },
 	[RAW_STACK] = { asm_object_stack, IN_FAULT },
 	[RAW_USER_STACK] = { asm_pending_stack, IN_FAULT },
 	[RAW_SIGNAL] = { asm_signal, false },

@@ -158,6 +158,9 @@ struct asm_file {
 	UT_hash_handle hh;
 };
 
+/* Of wprobe events, each of which watches one. */
+#define ASM_NR_WORDS 4
+
 struct pfs_assembler {
 	struct pfs_sink sink;
 	struct asm_file *files;
@@ -188,6 +191,9 @@ struct pfs_assembler {
 	int32_t *targets;   /* DAMON's, by number: the process of each, or 0 */
 	unsigned int nr_targets;
 	int32_t access_tid; /* DAMON's thread, or 0 */
+	struct asm_word {
+		uint64_t ptr, off, value; /* ptr 0: no object is watched */
+	} words[ASM_NR_WORDS];
 	uint64_t access_ns; /* how often it looks; 0: accesses are not recorded */
 	const struct asm_cpu_type *cpu_type;
 	char *unescaped; /* the string of the current own record */
@@ -437,7 +443,8 @@ int asm_fault_stacks_finish(struct pfs_assembler *a);
 void asm_doubtful_free(struct asm_thread *t);
 
 /* ---- objects.c ---- */
-asm_fn asm_object_alloc, asm_object_free, asm_pages, asm_object_access, asm_watch;
+asm_fn asm_object_alloc, asm_object_free, asm_pages, asm_object_access, asm_watch, asm_wprobe;
+int asm_words_end(struct pfs_assembler *a);
 
 /* stacks.c: of the allocations; these are the ones that await one */
 asm_fn asm_object_stack;

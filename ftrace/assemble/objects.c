@@ -66,19 +66,6 @@ int asm_object_alloc(struct pfs_assembler *a, struct asm_thread *t, const struct
 	return object(a, t, raw, &ev);
 }
 
-int asm_object_free(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
-{
-	struct pfs_event ev;
-
-	if (!has_address(raw))
-		return 0;
-	asm_event_init(&ev, raw, t, PFS_FREE);
-	PFS_SET(&ev, ptr, PTR, raw->arg[1]);
-	if (raw->str)
-		PFS_SET(&ev, cache, CACHE, raw->str);
-	return object(a, t, raw, &ev);
-}
-
 /* pfscope's own records, of hardware watchpoints (watch/watch.h). */
 int asm_object_access(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
 {
@@ -112,6 +99,96 @@ int asm_watch(struct pfs_assembler *a, struct asm_thread *t, const struct raw_ev
 	if (raw->arg[4] == 1)
 		PFS_SET(&ev, last, LAST, 1);
 	return asm_emit(a, &ev);
+}
+
+/* ---- wprobe events (tracefs/wprobes.h): each watches a word of one object after the other ---- */
+
+/* A word is watched from now on, or no more. No number of words: it was not chosen at random. */
+static int word_watched(struct pfs_assembler *a, const struct asm_word *word, uint64_t ts_ns, bool last)
+{
+	struct raw_event raw = raw_event_own(RAW_PFS_WATCH, ts_ns, 0);
+
+	raw.arg[0] = word->ptr;
+	raw.arg[1] = word->off;
+	raw.arg[2] = 8;
+	raw.arg[3] = last ? 0 : RAW_ABSENT;
+	raw.arg[4] = last;
+	return asm_watch(a, NULL, &raw);
+}
+
+static int word_ends(struct pfs_assembler *a, struct asm_word *word, uint64_t ts_ns)
+{
+	bool watched = word->ptr;
+	int err = watched ? word_watched(a, word, ts_ns, true) : 0;
+
+	word->ptr = 0;
+	return err;
+}
+
+static int words_end_of(struct pfs_assembler *a, const struct raw_event *raw)
+{
+	int err = 0;
+
+	for (struct asm_word *word = a->words; !err && word < a->words + ASM_NR_WORDS; word++)
+		if (word->ptr == raw->arg[1])
+			err = word_ends(a, word, raw->ts_ns);
+	return err;
+}
+
+int asm_object_free(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	struct pfs_event ev;
+
+	int err;
+
+	if (!has_address(raw))
+		return 0;
+	err = words_end_of(a, raw);
+	if (err)
+		return err;
+	asm_event_init(&ev, raw, t, PFS_FREE);
+	PFS_SET(&ev, ptr, PTR, raw->arg[1]);
+	if (raw->str)
+		PFS_SET(&ev, cache, CACHE, raw->str);
+	return object(a, t, raw, &ev);
+}
+
+int asm_words_end(struct pfs_assembler *a)
+{
+	int err = 0;
+
+	for (struct asm_word *word = a->words; !err && word < a->words + ASM_NR_WORDS; word++)
+		err = word_ends(a, word, a->last_ns);
+	return err;
+}
+
+/*
+ * Since when it has been watched nothing reports: it counts as watched from the first access on. The kernel does not report
+ * whether that wrote: it did if the value is another one than before.
+ */
+int asm_wprobe(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)
+{
+	uint64_t off = raw->arg[2] != RAW_ABSENT ? raw->arg[2] : 0, value = raw->arg[3];
+	struct asm_word *word = &a->words[raw->arg[4] < ASM_NR_WORDS ? raw->arg[4] : 0];
+	struct raw_event access = *raw;
+	int err = 0;
+
+	if (raw->arg[1] == RAW_ABSENT || raw->arg[1] <= off)
+		return 0;
+	access.arg[1] = raw->arg[1] - off;
+	access.arg[2] = off;
+	access.arg[3] = 8;
+	access.arg[4] = access.arg[5] = RAW_ABSENT;
+	if (word->ptr == access.arg[1] && word->off == off) {
+		if (word->value != value)
+			access.arg[4] = PFS_WRITE;
+	} else {
+		err = word_ends(a, word, raw->ts_ns);
+		*word = (struct asm_word){ .ptr = access.arg[1], .off = off };
+		err = err ?: word_watched(a, word, raw->ts_ns, false);
+	}
+	word->value = value;
+	return err ?: asm_object_access(a, t, &access);
 }
 
 int asm_pages(struct pfs_assembler *a, struct asm_thread *t, const struct raw_event *raw)

@@ -100,6 +100,7 @@ static int collect_name(void *ctx, const struct raw_event *raw)
 	case RAW_KMALLOC:
 	case RAW_CACHE_ALLOC:
 	case RAW_CACHE_FREE:
+	case RAW_WPROBE:
 	case RAW_PFS_ACCESS:
 		return put_site(all, raw->arg[0]);
 	case RAW_STACK:

@@ -42,7 +42,8 @@ enum raw_kind {
 	RAW_CACHE_ALLOC, /* the same; str: the cache */
 	RAW_CACHE_FREE,	 /* arg: call site, address; str: the cache, if it was known */
 	RAW_PAGE_FREE,	 /* arg: pfn, order */
-	RAW_STACK,	 /* of the event before, in that context. arg: how many, flags, -, as below; record: as below */
+	RAW_WPROBE, /* arg: the instruction after the access, address, offset in the object, value after it, word */
+	RAW_STACK,  /* of the event before, in that context. arg: how many, flags, -, as below; record: as below */
 	/*
 	 * The user's stack at the event before, in that context. arg: how many, flags, how many there is room for, 1 = of an
 	 * event that was passed over; record: addresses, of 8 bytes

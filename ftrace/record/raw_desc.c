@@ -20,6 +20,7 @@
 /* arg[4] is of text only */
 #define OBJECT(name, KIND, str) \
 	EVENT("kmem", name, KIND, str, "call_site", "ptr", "bytes_req", "bytes_alloc", "-", "common_flags")
+#define WPROBE(name) EVENT("wprobes", name, RAW_WPROBE, NULL, "__probe_ip", "addr", "off", "value", "word")
 /* clang-format on */
 
 const struct raw_desc raw_descs[] = {
@@ -83,6 +84,11 @@ const struct raw_desc raw_descs[] = {
 	/* dynamic events, in a group named after the pfscope that placed them (dynevents.h) */
 	EVENT("pfscope_*", "pfs_handler", RAW_HANDLER, NULL, "address", "flags", "vma", "start", "end"),
 	EVENT("pfscope_*", "pfs_handler_end", RAW_HANDLER_END, NULL, "ret"),
+	/* in a group that the kernel demands (wprobes.h) */
+	WPROBE("pfs_word0"),
+	WPROBE("pfs_word1"),
+	WPROBE("pfs_word2"),
+	WPROBE("pfs_word3"),
 	EVENT("ftrace", "kernel_stack", RAW_STACK, NULL, "size", "common_flags", "caller[0]"),
 	EVENT("ftrace", "user_stack", RAW_USER_STACK, NULL, "tgid", "common_flags", "caller[0]"),
 	EVENT("ftrace", "print", RAW_HIDDEN, "buf", "ip"),

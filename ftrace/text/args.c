@@ -344,14 +344,14 @@ static void read_handler(struct text_body *b)
  * A call site: "alloc_pipe_info+0x88/0x1b0", "read_page+0x4/0x80 [ext4]", "0xffffffff81234567", and without %pS
  * "ffffffff81234567". The function goes to str, without its size; returns what follows it there.
  */
-static char *read_site(struct text_body *b, char *str)
+static char *read_site(struct text_body *b, const char *p, char *str)
 {
-	const char *p = find_key(b->s, b->end, &b->te->arg[0], "="), *end = p;
+	const char *end = p;
 
 	b->ev->text = NULL;
 	if (!p)
 		return str;
-	while (end < b->end && *end != ' ' && *end != '/')
+	while (end < b->end && *end != ' ' && *end != '/' && *end != ')')
 		end++;
 	if (pfs_is_digit(*p) || !memchr(p, '+', end - p)) {
 		b->ev->arg[0] = number_at(p, 16);
@@ -369,7 +369,7 @@ static char *read_site(struct text_body *b, char *str)
  */
 static void read_object(struct text_body *b)
 {
-	char *str = read_site(b, b->str);
+	char *str = read_site(b, find_key(b->s, b->end, &b->te->arg[0], "="), b->str);
 	const char *p = find_key(b->s, b->end, &b->te->arg[1], "=");
 	const char *name = b->te->desc->str ? find_word(b->s, b->end, b->te->desc->str) : NULL, *end = name;
 
@@ -382,6 +382,17 @@ static void read_object(struct text_body *b)
 		end++;
 	if (name)
 		b->ev->str = text_take(str, name, end);
+}
+
+/*
+ * pfs_word0: (ext4_llseek+0x12/0x90) addr=0xffff888118e220c0 off=0x0 value=0x3 word=0x0
+ * pfs_word0: (ffffffff81234567) addr=...	libtraceevent
+ */
+static void read_wprobe(struct text_body *b)
+{
+	read_site(b, *b->s == '(' ? b->s + 1 : find_key(b->s, b->end, &b->te->arg[0], "="), b->str);
+	for (unsigned int i = 1; i < b->te->nr_args; i++)
+		b->ev->arg[i] = number_at(find_key(b->s, b->end, &b->te->arg[i], "="), 16);
 }
 
 static void read_names(struct text_body *b)
@@ -399,6 +410,7 @@ static void (*const readers[RAW_NR_KINDS])(struct text_body *) = {
 	[RAW_DAMON] = read_damon,	  [RAW_DELETE_CACHE] = read_filemap, [RAW_CALL_ENTER] = read_call_enter,
 	[RAW_KMALLOC] = read_object,	  [RAW_CACHE_ALLOC] = read_object,   [RAW_CACHE_FREE] = read_object,
 	[RAW_CALL_EXIT] = read_call_exit, [RAW_FILE_FAULT] = read_filemap,   [RAW_HIDDEN] = read_print,
+	[RAW_WPROBE] = read_wprobe,
 };
 
 void text_event_init(struct text_event *te, const struct raw_desc *desc)

@@ -59,6 +59,8 @@ static void add_to_sum(struct pfs_accesses *a, uint32_t nr, bool write)
 	struct pfs_access_sum *sum = &a->sums[nr];
 	double all = a->words[0].words, m = a->nr_words, mean = 0, squares = 0;
 
+	if (!a->words[0].words) /* not chosen at random */
+		return;
 	for (unsigned int i = 0; i < a->nr_words; i++)
 		mean += count_of(&a->words[i], nr, write) * all / m;
 	for (unsigned int i = 0; i < a->nr_words; i++) {
@@ -84,9 +86,9 @@ static bool is_first(const struct pfs_accesses *a, unsigned int word, uint32_t s
 /* The choice is over. */
 static void settle(struct pfs_accesses *a)
 {
-	if (a->nr_words)
+	if (a->nr_words && a->words[0].words)
 		a->stats.watched_ns += a->words[0].ended_ns - a->words[0].begun_ns;
-	if (a->nr_words > 1)
+	if (a->nr_words > 1 && a->words[0].words)
 		a->stats.nr_spreads += a->nr_words - 1;
 	for (unsigned int i = 0; i < a->nr_words; i++)
 		for (size_t k = 0; k < a->words[i].nr_counts; k++)
@@ -164,22 +166,29 @@ static int begin(struct pfs_accesses *a, const struct pfs_event *ev, const struc
 
 	if (!a->nr_open)
 		settle(a);
-	if (a->nr_words == sizeof(a->words) / sizeof(a->words[0]))
+	word = &a->words[a->nr_words];
+	if (!pfs_has(ev, PFS_F_COUNT)) /* they begin and end one by one */
+		for (word = a->words; word < a->words + a->nr_words && !word->ended_ns;)
+			word++;
+	if (word == a->words + sizeof(a->words) / sizeof(a->words[0]))
 		return 0;
-	word = &a->words[a->nr_words++];
+	a->nr_words += word == a->words + a->nr_words;
 	counts = word->counts;
 	max = word->max_counts;
 	*word = (struct pfs_access_word){
 		.key = ev->ptr & ~UINT64_C(1),
 		.off = ev->off,
 		.len = ev->len,
-		.words = pfs_has(ev, PFS_F_COUNT) && ev->count ? ev->count : 1,
+		.words = !pfs_has(ev, PFS_F_COUNT) ? 0
+			 : ev->count		   ? ev->count
+						   : 1,
 		.begun_ns = ev->ts_ns,
 		.counts = counts,
 		.max_counts = max,
 	};
 	a->nr_open++;
 	a->stats.nr_words++;
+	a->stats.not_random |= !word->words;
 	return object ? object_begins(a, word, object, ev->ts_ns) : 0;
 }
 

@@ -33,6 +33,7 @@ struct pfs_access_stats {
 	uint64_t strays;		 /* accesses to memory that no object of the recording had then */
 	uint64_t lost;			 /* accesses that are missing */
 	bool lost_unknown;
+	bool not_random; /* some words were not chosen at random: there are no estimates for these */
 };
 
 /* Of zeroes at first. */
@@ -42,7 +43,8 @@ struct pfs_accesses {
 	size_t nr_sums, max_sums;
 	struct pfs_access_sum_nr *sum_nrs; /* by site and cache */
 	struct pfs_access_word {
-		uint64_t key, off, len, words;
+		uint64_t key, off, len;
+		uint64_t words; /* it was chosen from; 0: not at random */
 		uint64_t begun_ns, ended_ns;
 		uint64_t since_ns; /* the object there has been watched since then; 0: there is none */
 		uint32_t cache;

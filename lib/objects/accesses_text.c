@@ -32,8 +32,9 @@ static int by_estimate(const void *a, const void *b)
 {
 	const struct pfs_access_sum *const *x = a, *const *y = b;
 	double first = all_of(*x), second = all_of(*y);
+	uint64_t seen = (*x)->seen[0] + (*x)->seen[1], seen_second = (*y)->seen[0] + (*y)->seen[1];
 
-	return (second > first) - (second < first);
+	return (second > first) - (second < first) ?: (seen_second > seen) - (seen_second < seen);
 }
 
 /* The sums, those with the most accesses first. NULL: no memory. */
@@ -67,19 +68,36 @@ static const char *estimate_text(char buf[24], const struct pfs_accesses *a, dou
 	return buf;
 }
 
-static void put_row(const struct pfs_kmap *k, const struct pfs_access_sum *sum)
+static void put_name(const struct pfs_kmap *k, const struct pfs_access_sum *sum)
 {
-	const struct pfs_accesses *a = pfs_objects_accesses(k->objects);
-	char reads[24], writes[24], seen[8], site[NAME_MAX_LEN], name[2 * NAME_MAX_LEN], text[2 * NAME_MAX_LEN];
-	char fit[NAME_MAX_LEN];
+	char site[NAME_MAX_LEN], name[2 * NAME_MAX_LEN], text[2 * NAME_MAX_LEN], fit[NAME_MAX_LEN];
 
 	snprintf(name, sizeof(name), "%s, %s", pfs_objects_site_text(k->objects, sum->site, site, sizeof(site)),
 		 pfs_objects_cache(k->objects, sum->cache));
 	pfs_escape(text, sizeof(text), name, 0);
 	pfs_fit_head(fit, sizeof(fit), text, k->width > NUMBERS_WIDTH + 8 ? k->width - NUMBERS_WIDTH : 8, "..");
-	fprintf(k->out, "%16s %16s %7s  %s\n", estimate_text(reads, a, sum->estimate[0], sum->variance[0]),
+	fprintf(k->out, "%s\n", fit);
+}
+
+static void put_row(const struct pfs_kmap *k, const struct pfs_access_sum *sum)
+{
+	const struct pfs_accesses *a = pfs_objects_accesses(k->objects);
+	char reads[24], writes[24], seen[8];
+
+	fprintf(k->out, "%16s %16s %7s  ", estimate_text(reads, a, sum->estimate[0], sum->variance[0]),
 		estimate_text(writes, a, sum->estimate[1], sum->variance[1]),
-		pfs_short_number(seen, sum->seen[0] + sum->seen[1]), fit);
+		pfs_short_number(seen, sum->seen[0] + sum->seen[1]));
+	put_name(k, sum);
+}
+
+/* Words that were not chosen at random have no estimates. */
+static void put_seen_row(const struct pfs_kmap *k, const struct pfs_access_sum *sum)
+{
+	char reads[8], writes[8], seen[8];
+
+	fprintf(k->out, "%16s %16s %7s  ", pfs_short_number(reads, sum->seen[0]),
+		pfs_short_number(writes, sum->seen[1]), pfs_short_number(seen, sum->seen[0] + sum->seen[1]));
+	put_name(k, sum);
 }
 
 static uint64_t seen_of(const struct pfs_accesses *a)
@@ -114,27 +132,34 @@ void pfs_kmap_accesses_text(const struct pfs_kmap *k, unsigned int few)
 		return;
 	pfs_escape(where, sizeof(where), a->stats.where, 0);
 	pfs_fit_head(fit, sizeof(fit), where, 22, "..");
-	fprintf(k->out, "\nAccesses (%s): %s seen at %s chosen at random\n", fit, pfs_grouped_text(seen, seen_of(a)),
-		pfs_plural(words, sizeof(words), a->stats.nr_words, "word"));
+	fprintf(k->out, "\nAccesses (%s): %s seen at %s %s\n", fit, pfs_grouped_text(seen, seen_of(a)),
+		pfs_plural(words, sizeof(words), a->stats.nr_words, "word"),
+		a->stats.not_random ? "by wprobe events" : "chosen at random");
 	if (a->stats.lost || a->stats.lost_unknown)
 		fprintf(k->out, "  %s%" PRIu64 " ACCESSES LOST\n", a->stats.lost_unknown ? "at least " : "",
 			a->stats.lost);
-	fprintf(k->out, "  %.2g %% of bytes x time was watched, in %s of %s\n", 100 * coverage(&a->stats),
+	fprintf(k->out, "  %s%.2g %% of bytes x time was watched, in %s of %s\n",
+		a->stats.not_random ? "at least " : "", 100 * coverage(&a->stats),
 		pfs_grouped_text(watched, a->stats.nr_watched),
 		pfs_plural(objects, sizeof(objects), a->stats.nr_objects, "object"));
-	fprintf(k->out, "  %sestimates of all accesses, in %.3g %% of the time:\n",
-		a->stats.nr_spreads < PFS_ACCESS_FEW ? "rough (few words) " : "", 100 * of_time(k, &a->stats));
+	if (a->stats.not_random)
+		fputs("  what was seen; how much that is of all is not known:\n", k->out);
+	else
+		fprintf(k->out, "  %sestimates of all accesses, in %.3g %% of the time:\n",
+			a->stats.nr_spreads < PFS_ACCESS_FEW ? "rough (few words) " : "", 100 * of_time(k, &a->stats));
 	if (!a->nr_sums)
 		fputs("  (none)\n", k->out);
 	else
-		fprintf(k->out, "%s%16s %16s %7s  %s%s", k->color ? BOLD : "", "reads (95 %)", "writes (95 %)", "seen",
-			"next instruction, cache", k->color ? OFF : "");
+		fprintf(k->out, "%s%16s %16s %7s  %s%s", k->color ? BOLD : "",
+			a->stats.not_random ? "value unchanged" : "reads (95 %)",
+			a->stats.not_random ? "value changed" : "writes (95 %)", "seen", "next instruction, cache",
+			k->color ? OFF : "");
 	if (a->nr_sums > rows)
 		fprintf(k->out, " (%zu more)", a->nr_sums - rows);
 	if (a->nr_sums)
 		fputc('\n', k->out);
 	for (size_t i = 0; i < a->nr_sums && i < rows; i++)
-		put_row(k, list[i]);
+		(a->stats.not_random ? put_seen_row : put_row)(k, list[i]);
 	free(list);
 }
 
@@ -143,9 +168,11 @@ static void watched_comment(const struct pfs_kmap *k, const struct pfs_access_st
 	char words[48], watched[32], objects[48], where[NAME_MAX_LEN], lost[32];
 
 	pfs_escape(where, sizeof(where), s->where, 0);
-	fprintf(k->out, "# Watched (%s): %s chosen at random in %s of %s, %.2g %% of bytes x time", where,
-		pfs_plural(words, sizeof(words), s->nr_words, "word"), pfs_grouped_text(watched, s->nr_watched),
-		pfs_plural(objects, sizeof(objects), s->nr_objects, "object"), 100 * coverage(s));
+	fprintf(k->out, "# Watched (%s): %s %s in %s of %s, %s%.2g %% of bytes x time%s", where,
+		pfs_plural(words, sizeof(words), s->nr_words, "word"),
+		s->not_random ? "by wprobe events" : "chosen at random", pfs_grouped_text(watched, s->nr_watched),
+		pfs_plural(objects, sizeof(objects), s->nr_objects, "object"), s->not_random ? "at least " : "",
+		100 * coverage(s), s->not_random ? "; write_count: the value changed, read_count: it did not" : "");
 	if (s->lost || s->lost_unknown)
 		fprintf(k->out, "; %s%s accesses are lost", s->lost_unknown ? "at least " : "",
 			pfs_grouped_text(lost, s->lost));
@@ -211,6 +238,8 @@ static void add_watched(struct pfs_table *table, const struct pfs_accesses *a)
 static void add_sum(struct pfs_table *table, const struct pfs_kmap *k, const struct pfs_access_sum *sum)
 {
 	const struct pfs_object_site *site = pfs_objects_site(k->objects, sum->site);
+	const struct pfs_accesses *a = pfs_objects_accesses(k->objects);
+	bool known = !a->stats.not_random;
 	char address[32] = "";
 
 	if (site->addr)
@@ -219,10 +248,10 @@ static void add_sum(struct pfs_table *table, const struct pfs_kmap *k, const str
 	pfs_table_word(table, address);
 	pfs_table_word(table, pfs_objects_cache(k->objects, sum->cache));
 	pfs_table_numbers(table, sum->seen[0], sum->seen[1]);
-	for (int write = 0; write < 2; write++)
-		pfs_table_numbers(
-			table, rounded(sum->estimate[write]),
-			(uint64_t)ceil(pfs_access_margin(pfs_objects_accesses(k->objects), sum->variance[write])));
+	for (int write = 0; write < 2; write++) {
+		pfs_table_known(table, known, rounded(sum->estimate[write]));
+		pfs_table_known(table, known, ceil(pfs_access_margin(a, sum->variance[write])));
+	}
 }
 
 int pfs_kmap_accesses_tables(struct pfs_kmap *k,

@@ -328,6 +328,8 @@ static int watch_event(struct pfs_objects *o, const struct pfs_event *ev)
 
 	if (o->paused_ns)
 		return 0;
+	if (!o->accesses.stats.where) /* recorded by others: no note */
+		o->accesses.stats.where = "all";
 	return drain_queue(o) ?: pfs_accesses_watch(&o->accesses, ev, object_at(o, ev, &room));
 }
 

@@ -449,4 +449,50 @@ is "$("$PFSCOPE" kmap --csv "$T/caches" | awk -F, 'NR > 1 { print substr($4, 15,
 3 "?"
 4 "own"
 5 "? 64"' 'a size class, a name that only the free has, or a size'
+
+# ---- wprobe events, which watch words of objects one after the other ----
+
+cat >"$T/wprobes" <<'EVENTS'
+# tracer: nop
+             cat-42      [001] ..... 100.000100: kmem_cache_alloc: call_site=alloc_empty_file+0x51/0xf0 ptr=0xffff888118e220c0 name=filp bytes_req=232 bytes_alloc=256 gfp_flags=GFP_KERNEL node=-1 accounted=true
+             cat-42      [001] d.Z1. 100.000200: pfs_word0: (init_file+0x12/0x90) addr=0xffff888118e220c0 off=0x0 value=0x3 word=0x0
+             cat-42      [001] d.Z1. 100.000300: pfs_word0: (do_dentry_open+0x22/0x90) addr=0xffff888118e220c0 off=0x0 value=0x3 word=0x0
+             cat-42      [001] d.Z1. 100.000400: pfs_word1: (do_dentry_open+0x42/0x90) addr=0xffff888118e220c8 off=0x8 value=0x7 word=0x1
+             cat-42      [000] d.Z1. 100.000500: pfs_word0: (__fput+0x22/0x90) addr=0xffff888118e220c0 off=0x0 value=0x0 word=0x0
+             cat-42      [001] ..... 100.000600: kmem_cache_free: call_site=__fput+0x1a/0x20 ptr=0xffff888118e220c0 name=filp
+             cat-42      [001] d.Z1. 100.000700: pfs_word0: (other+0x22/0x90) addr=0xffff888118e22f00 off=0x0 value=0x0 word=0x0
+EVENTS
+# The same accesses as perf's watchpoints report them, which tell reads from writes themselves.
+cat >"$T/points" <<'EVENTS'
+# pfscope-events 2
+100.000100000 alloc cpu=1 tid=42 func="alloc_empty_file+0x51" ptr=ffff888118e220c0 size=232 allocated=256 cache="filp"
+100.000150000 watch len=8 off=0 count=32 ptr=ffff888118e220c0
+100.000150000 watch len=8 off=8 count=32 ptr=ffff888118e220c0
+100.000200000 access cpu=1 tid=42 len=8 access=read off=0 func="init_file+0x12" ptr=ffff888118e220c0
+100.000300000 access cpu=1 tid=42 len=8 access=read off=0 func="do_dentry_open+0x22" ptr=ffff888118e220c0
+100.000400000 access cpu=1 tid=42 len=8 access=read off=8 func="do_dentry_open+0x42" ptr=ffff888118e220c0
+100.000500000 access cpu=0 tid=42 len=8 access=write off=0 func="__fput+0x22" ptr=ffff888118e220c0
+100.000600000 free cpu=1 tid=42 func="__fput+0x1a" ptr=ffff888118e220c0 cache="filp"
+EVENTS
+is "$("$PFSCOPE" kmap "$T/wprobes" | grep -v '^#' | sed 's/,cat$//')" \
+	"$("$PFSCOPE" kmap "$T/points" | grep -v '^#' | sed 's/,?$//')" "wprobe events: the same accesses as perf's"
+is "$("$PFSCOPE" kmap --csv --stats "$T/wprobes" | sed -n '/^watched/p; /^accesses/p')" 'watched,all,0,0.000000,3,1,1,0.037500,4,1,0
+accesses,init_file+0x12,,filp,1,0,,,,
+accesses,do_dentry_open+0x22,,filp,1,0,,,,
+accesses,do_dentry_open+0x42,,filp,1,0,,,,
+accesses,__fput+0x22,,filp,0,1,,,,' '... what was watched, no estimates, and one to no object'
+is "$("$PFSCOPE" kmap "$T/wprobes" | tail -n 1)" \
+	'# Watched (all): 3 words by wprobe events in 1 of 1 object, at least 3.8 % of bytes x time; write_count: the value changed, read_count: it did not.' \
+	'... what the counts are'
+pfscope kmap --stats "$T/wprobes"
+like "$out" 'Accesses \(all\): 4 seen at 3 words by wprobe events
+  at least 3.8 % of bytes x time was watched, in 1 of 1 object
+  what was seen; how much that is of all is not known:
+ value unchanged    value changed    seen  next instruction, cache
+               1                0       1  init_file\+0x12, filp' '... for people'
+unlike "$out" '95 %' '... scaled to nothing'
+sed 's/(init_file+0x12.0x90)/(ffffffff81000012)/; s/ off=0x[08]//' "$T/wprobes" >"$T/bare"
+like "$("$PFSCOPE" events "$T/bare" 2>/dev/null)" 'access cpu=1 tid=42 len=8 off=0 site=ffffffff81000012 ptr=ffff888118e220c0
+(.*
+)*100.000400000 access cpu=1 tid=42 len=8 off=0 func="do_dentry_open\+0x42" ptr=ffff888118e220c8' "an address as trace-cmd prints it; the object's begin without an offset"
 done_testing

@@ -357,6 +357,62 @@ static void test_interval_of_few_choices(void **state)
 	}
 }
 
+/* ---- words that were not chosen at random, as those of wprobe events ---- */
+
+static void watch_one(struct heard *h, uint64_t ts_ns, uint64_t ptr, bool last)
+{
+	struct pfs_event ev = { .kind = PFS_WATCH, .ts_ns = ts_ns };
+
+	PFS_SET(&ev, ptr, PTR, ptr);
+	PFS_SET(&ev, off, OFF, 8);
+	PFS_SET(&ev, len, LEN, 8);
+	if (last) {
+		PFS_SET(&ev, last, LAST, 1);
+		PFS_SET(&ev, count, COUNT, 0);
+	}
+	give(h, &ev);
+}
+
+/* They begin and end one by one: one stays from the first to the last, the other takes 20 objects. */
+static void test_not_random(void **state)
+{
+	const struct pfs_accesses *a;
+	struct heard h;
+	char *text;
+
+	begin(&h, "cache=filp");
+	alloc(&h, 1, AT(100));
+	watch_one(&h, 1, AT(100), false);
+	for (unsigned int i = 0; i < 20; i++) {
+		alloc(&h, 10 + i * 10, AT(i));
+		watch_one(&h, 11 + i * 10, AT(i), false);
+		touch(&h, 12 + i * 10, 7, AT(i), 8, IP(1), PFS_WRITE);
+		touch(&h, 13 + i * 10, 7, AT(100), 8, IP(1), PFS_READ);
+		watch_one(&h, 15 + i * 10, AT(i), true);
+		release(&h, 15 + i * 10, AT(i));
+	}
+	watch_one(&h, 301, AT(100), true);
+	release(&h, 301, AT(100));
+	text = finish(&h);
+	a = pfs_objects_accesses(h.objects);
+	assert_true(a->stats.not_random);
+	assert_int_equal(a->stats.nr_words, 21);
+	assert_int_equal(a->stats.nr_watched, 21);
+	assert_int_equal(a->stats.strays, 0);
+	assert_int_equal(a->stats.watched_ns, 0);
+	assert_false(a->stats.lost_unknown);
+	assert_true(a->stats.watched_byte_ns == 300.0 * 8 + 20 * 4.0 * 8);
+	assert_int_equal(a->nr_sums, 1);
+	for (int write = 0; write < 2; write++) {
+		assert_int_equal(a->sums[0].seen[write], 20);
+		assert_true(a->sums[0].estimate[write] == 0 && a->sums[0].variance[write] == 0);
+	}
+	assert_non_null(strstr(text, "6400@1 10 7 r20 w0\n"));
+	assert_non_null(strstr(text, "1300@200 10 7 r0 w1\n"));
+	free(text);
+	pfs_objects_free(h.objects);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -367,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_census),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_interval_of_few_choices),
+		cmocka_unit_test(test_not_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
