@@ -20,6 +20,7 @@
 #include "refault/zram.h"
 #include "session/session.h"
 #include "tracefs/instance.h"
+#include "tracefs/wprobes.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -246,11 +247,11 @@ static void look_at_objects(struct doctor *d)
 			    : "; objects get the names of their caches when they are freed");
 	ret = pfs_capture_can_watch(&err);
 	add_tried(d, "hardware watchpoints", ret, &err, "kmap record --watch");
-	put(d, add(d, "wprobe events", LACKS),
-	    /* watchpoints as trace events, with triggers at allocations: in no release yet */
-	    tracefs_has("README", "set_wprobe")
-		    ? "this kernel has them; kmap uses perf's watchpoints, which are the same ones"
-		    : "this kernel has none; not needed: kmap uses perf's watchpoints");
+	if (pfs_wprobes_work()) /* in no release yet */
+		put(d, add(d, "wprobe events", OK), "kmap record --all --watch, of caches and sites");
+	else
+		put(d, add(d, "wprobe events", LACKS),
+		    "this kernel has none; not needed: kmap uses perf's watchpoints");
 	put(d, add(d, "memory samples", LACKS),
 	    samples_addresses() ? "this CPU has them (PEBS or IBS); kmap has no use for them yet"
 				: "this CPU reports no addresses of data (no PEBS, no IBS); not needed");

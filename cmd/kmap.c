@@ -215,6 +215,7 @@ static void check(struct kmap_args *args, struct argp_state *state)
 			"record: --stats, --flame, --bars, --plot, --symbols, --kmap-compat, --top, --format, --comm and --salvage are of printing");
 	if (args->choice.watch_ns && !args->choice.watch)
 		argp_error(state, "--watch-every: nothing is watched (--watch WHAT)");
+	args->choice.watch_every = args->choice.watch_ns;
 	if (args->choice.watch && !args->choice.watch_ns)
 		args->choice.watch_ns = WATCH_NS;
 	if (!args->run.command && !args->filter.nr_pids && !args->choice.all)

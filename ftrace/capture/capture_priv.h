@@ -123,6 +123,7 @@ struct capture_watch {
 	uint64_t until_ns;    /* what it sends later is not of before that */
 	struct pfs_tids tids; /* whose allocations it learns from */
 	bool ending;
+	bool wprobes; /* the kernel watches, without a helper */
 };
 
 enum { MAX_OBJECT_EVENTS = 16 };

@@ -4,6 +4,7 @@
 #include "os/owner.h"
 #include "os/process.h"
 #include "tracefs/dynevents.h"
+#include "tracefs/wprobes.h"
 
 #include <tracefs.h>
 
@@ -84,5 +85,7 @@ int pfs_instance_clean(unsigned int patience_ms, struct pfs_err *err)
 	}
 	closedir(dir);
 	pfs_dynevents_clean(is_orphaned);
+	if (nr)
+		pfs_wprobes_remove();
 	return ret ? ret : nr;
 }

@@ -6,6 +6,7 @@
  *                  removes what dead pfscopes left
  *     keeper.h     the process that removes the instance however pfscope ends
  *     dynevents.h  probes at the kernel's fault handler
+ *     wprobes.h    watchpoints on kernel objects, set by triggers
  *     hist.h       faults counted inside the kernel
  *     btf.h        the running kernel's type information
  *

@@ -9,6 +9,7 @@
 #include "os/helper.h"
 #include "tracefs/instance.h"
 #include "tracefs/dynevents.h"
+#include "tracefs/wprobes.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -70,6 +71,8 @@ static int tear_down(const char *dir, unsigned int patience_ms, bool asked)
 	pfs_dynevents_group(dir, group, sizeof(group));
 	if (!ret)
 		pfs_dynevents_remove(group);
+	if (!ret)
+		pfs_wprobes_remove();
 	return ret;
 }
 

@@ -146,14 +146,14 @@ static int open_of_thread(struct work *work, pid_t tid)
 	return ret;
 }
 
-/* "... && ((call_site >= 0x... && call_site < 0x...) || ...)"; false: no function has the name. */
-static bool add_site(const struct pfs_watchpoints *config, char *filter, size_t size)
+/* "... && ((call_site >= 0x... && call_site < 0x...) || ...)" */
+bool pfs_watchpoints_add_site(const struct pfs_symbols *symbols, const char *site, char *filter, size_t size)
 {
 	size_t len = strlen(filter);
 	uint64_t start, end = 0;
 	unsigned int nr = 0;
 
-	while (len < size && pfs_symbols_next(config->symbols, config->site, &start, &end))
+	while (len < size && pfs_symbols_next(symbols, site, &start, &end))
 		len += snprintf(filter + len, size - len, "%s(call_site >= 0x%" PRIx64 " && call_site < 0x%" PRIx64 ")",
 				nr++  ? " || "
 				: len ? " && ("
@@ -171,7 +171,8 @@ static int make_filters(struct work *work, struct pfs_err *err)
 
 	for (int i = 0; i < 2; i++) {
 		snprintf(work->filters[i], FILTER_MAX, "%s", of[i] ? of[i] : "");
-		if (config->site && !add_site(config, work->filters[i], FILTER_MAX))
+		if (config->site &&
+		    !pfs_watchpoints_add_site(config->symbols, config->site, work->filters[i], FILTER_MAX))
 			return pfs_err_set(err, -ENOENT, "--watch: site=%s: the kernel has no such function",
 					   config->site);
 	}

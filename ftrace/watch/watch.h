@@ -37,6 +37,9 @@ struct pfs_watchpoints {
 	const struct pfs_symbols *symbols; /* of the kernel; NULL: it hides them */
 };
 
+/* Narrows the filter of an allocation down to those by that function. False: the kernel has none of that name. */
+bool pfs_watchpoints_add_site(const struct pfs_symbols *symbols, const char *site, char *filter, size_t size);
+
 /*
  * Starts the helper, which tries a watchpoint. The socket of its reports, which also keeps it running; or -errno with err set
  * (there are no watchpoints here, others use them, no such function).

@@ -40,6 +40,7 @@ struct pfs_object_choice {
 	uint64_t min, max; /* bytes requested; max 0: no limit */
 	const char *watch; /* whose accesses to see: "cache=GLOB", "site=FUNCTION" or "random"; NULL: none */
 	uint64_t watch_ns; /* how long one choice is watched */
+	bool watch_every;  /* ... as the user wants it */
 };
 
 /* What may be asked of a recording of objects while it runs. */

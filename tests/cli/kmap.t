@@ -455,12 +455,12 @@ is "$("$PFSCOPE" kmap --csv "$T/caches" | awk -F, 'NR > 1 { print substr($4, 15,
 cat >"$T/wprobes" <<'EVENTS'
 # tracer: nop
              cat-42      [001] ..... 100.000100: kmem_cache_alloc: call_site=alloc_empty_file+0x51/0xf0 ptr=0xffff888118e220c0 name=filp bytes_req=232 bytes_alloc=256 gfp_flags=GFP_KERNEL node=-1 accounted=true
-             cat-42      [001] d.Z1. 100.000200: pfs_word0: (init_file+0x12/0x90) addr=0xffff888118e220c0 off=0x0 value=0x3 word=0x0
-             cat-42      [001] d.Z1. 100.000300: pfs_word0: (do_dentry_open+0x22/0x90) addr=0xffff888118e220c0 off=0x0 value=0x3 word=0x0
-             cat-42      [001] d.Z1. 100.000400: pfs_word1: (do_dentry_open+0x42/0x90) addr=0xffff888118e220c8 off=0x8 value=0x7 word=0x1
-             cat-42      [000] d.Z1. 100.000500: pfs_word0: (__fput+0x22/0x90) addr=0xffff888118e220c0 off=0x0 value=0x0 word=0x0
+             cat-42      [001] d.Z.. 100.000200: pfs_word0: (init_file+0x12/0x90) addr=0xffff888118e220c0 off=0x0 value=0x3 word=0x0
+             cat-42      [001] d.Z.. 100.000300: pfs_word0: (do_dentry_open+0x22/0x90) addr=0xffff888118e220c0 off=0x0 value=0x3 word=0x0
+             cat-42      [001] d.Z.. 100.000400: pfs_word1: (do_dentry_open+0x42/0x90) addr=0xffff888118e220c8 off=0x8 value=0x7 word=0x1
+             cat-42      [000] d.Z.. 100.000500: pfs_word0: (__fput+0x22/0x90) addr=0xffff888118e220c0 off=0x0 value=0x0 word=0x0
              cat-42      [001] ..... 100.000600: kmem_cache_free: call_site=__fput+0x1a/0x20 ptr=0xffff888118e220c0 name=filp
-             cat-42      [001] d.Z1. 100.000700: pfs_word0: (other+0x22/0x90) addr=0xffff888118e22f00 off=0x0 value=0x0 word=0x0
+             cat-42      [001] d.Z.. 100.000700: pfs_word0: (other+0x22/0x90) addr=0xffff888118e22f00 off=0x0 value=0x0 word=0x0
 EVENTS
 # The same accesses as perf's watchpoints report them, which tell reads from writes themselves.
 cat >"$T/points" <<'EVENTS'

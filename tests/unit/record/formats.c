@@ -326,6 +326,33 @@ static void test_small_fields(void **state)
 	pfs_formats_free(f);
 }
 
+/* As kernels with wprobe events print it; each in a file may have another number. */
+static void test_wprobe(void **state)
+{
+	static const char text[] = "name: pfs_word3\nID: 20\nformat:\n" COMMON FIELD("unsigned long __probe_ip", "8",
+										     "8", "0")
+		FIELD("u64 addr", "16", "8", "0") FIELD("u64 off", "24", "8", "0") FIELD("u64 value", "32", "8", "0")
+			FIELD("u64 word", "40", "8",
+			      "0") "\nprint fmt: \"(%lx) addr=0x%Lx off=0x%Lx value=0x%Lx "
+				   "word=0x%Lx\", REC->__probe_ip, REC->addr, REC->off, REC->value, REC->word\n";
+	struct pfs_formats *f = pfs_formats_new(PFS_HOST_BIG_ENDIAN, 8);
+	uint8_t r[48] = { 0 };
+	struct raw_event ev;
+
+	assert_int_equal(pfs_formats_add(f, "wprobes", text, strlen(text)), 1);
+	pfs_store16(r, 20, false);
+	pfs_store32(r + 4, 42, false);
+	for (int i = 0; i < 5; i++)
+		pfs_store64(r + 8 + i * 8, 0xffffffff81000000 + i, false);
+	assert_int_equal(decode(f, r, sizeof(r), &ev), RAW_WPROBE);
+	assert_int_equal(ev.tid, 42);
+	for (int i = 0; i < 5; i++)
+		assert_true(ev.arg[i] == 0xffffffff81000000 + i);
+	assert_int_equal(decode(f, r, 32, &ev), RAW_WPROBE);
+	assert_true(ev.arg[3] == RAW_ABSENT && ev.arg[4] == RAW_ABSENT);
+	pfs_formats_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_header_page),
 		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_small_fields),
+		cmocka_unit_test(test_wprobe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
