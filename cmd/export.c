@@ -3,6 +3,7 @@
  * pfscope export: writes a recording for viewers of other projects.
  */
 #include "base/atomic_file.h"
+#include "base/units.h"
 #include "common/command.h"
 #include "common/reading.h"
 #include "export/viewer.h"
@@ -99,6 +100,19 @@ static int write_file(void *ctx, FILE *out, struct pfs_err *err)
 	return ret;
 }
 
+static void report_losses(const struct export_args *args)
+{
+	const struct pfs_model *m = args->pipeline->model;
+	char count[48] = "some events";
+
+	if ((!m->lost && !m->lost_unknown) || pfs_viewer_has_gaps(args->format))
+		return;
+	if (m->lost)
+		pfs_plural(count, sizeof(count), m->lost, "event");
+	message("%s%s %s lost: --to=%s does not show where", m->lost && m->lost_unknown ? "at least " : "", count,
+		m->lost == 1 ? "is" : "are", pfs_viewer_names[args->format]);
+}
+
 static int read_and_write(struct reading_args *reading, struct pipeline *p, struct pfs_err *err)
 {
 	struct export_args *args = (struct export_args *)reading;
@@ -108,11 +122,11 @@ static int read_and_write(struct reading_args *reading, struct pipeline *p, stru
 	args->viewer.recording = reading->file;
 	args->viewer.symbols = reading->symbols;
 	args->viewer.notes = reading->notes;
-	if (args->output)
-		return pfs_atomic_file_write(args->output, write_file, args, err);
-	ret = write_file(args, stdout, err);
-	if (!ret && fflush(stdout))
+	ret = args->output ? pfs_atomic_file_write(args->output, write_file, args, err) : write_file(args, stdout, err);
+	if (!ret && !args->output && fflush(stdout))
 		ret = pfs_err_set(err, -errno, "standard output: %s", strerror(errno));
+	if (!ret)
+		report_losses(args);
 	return ret;
 }
 

@@ -17,6 +17,11 @@ static const struct viewer_format *const formats[PFS_NR_VIEWERS] = {
 const char *const pfs_viewer_names[] = { "firefox", "perfetto", "pprof", "folded", "speedscope",
 					 "sqlite",  "chrome",	"html",	 NULL };
 
+bool pfs_viewer_has_gaps(unsigned int format)
+{
+	return formats[format]->lost;
+}
+
 bool pfs_viewer_is_binary(unsigned int format)
 {
 	return formats[format]->binary;

@@ -31,6 +31,9 @@ enum { PFS_NR_VIEWERS = 8 };
 /* Whether the format is not text for a terminal. */
 bool pfs_viewer_is_binary(unsigned int format);
 
+/* Whether the format shows where events were lost; else its title says how many, if it has one. */
+bool pfs_viewer_has_gaps(unsigned int format);
+
 struct pfs_viewer;
 
 /* Begins a file. The model and `out` are borrowed. NULL with err set. */

@@ -3,6 +3,7 @@
 #include "export/walk_priv.h"
 
 #include "base/array.h"
+#include "base/units.h"
 #include "model/space.h"
 
 #include <errno.h>
@@ -177,13 +178,28 @@ bool viewer_moment_next(const struct pfs_viewer *viewer, const struct viewer_pro
 	return false;
 }
 
-const char *viewer_title(struct pfs_viewer *viewer)
+static const char *name_of_recording(struct pfs_viewer *viewer)
 {
-	const char *command = viewer_note(viewer, "command"), *file;
+	const char *command = viewer_note(viewer, "command"), *file = viewer->options.recording;
 
 	if (command && *command)
 		return command;
-	file = viewer->options.recording;
-	file = file && strcmp(file, "-") ? viewer_text(&viewer->calls, basename(file)) : NULL;
-	return file ? file : "pfscope";
+	return file && strcmp(file, "-") ? basename(file) : "pfscope";
+}
+
+const char *viewer_title(struct pfs_viewer *viewer)
+{
+	const struct pfs_model *m = viewer->model;
+	const char *name = name_of_recording(viewer), *title;
+	char count[48] = "some events", *text;
+
+	if (viewer->format->lost || (!m->lost && !m->lost_unknown))
+		return viewer_text(&viewer->calls, name) ?: "pfscope";
+	if (m->lost)
+		pfs_plural(count, sizeof(count), m->lost, "event");
+	if (asprintf(&text, "%s (%s%s lost)", name, m->lost && m->lost_unknown ? "at least " : "", count) < 0)
+		return "pfscope";
+	title = viewer_text(&viewer->calls, text);
+	free(text);
+	return title ?: "pfscope";
 }

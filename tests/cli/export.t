@@ -42,9 +42,16 @@ export_to()
 	pfscope export --to "$1" -o "$T/$1" "${@:2}"
 }
 
+is "$(sed 's/ lost cpu=1 count=3/ lost cpu=1/' "$T/a.events" | "$PFSCOPE" export --to folded - 2>&1 >/dev/null)" \
+	'pfscope: some events are lost: --to=folded does not show where' 'losses of unknown number'
+is "$(sed '/ lost cpu/d' "$T/a.events" | "$PFSCOPE" export --to folded - 2>&1 >/dev/null)" '' 'no losses'
 for format in $formats; do
 	export_to $format "$T/a.events"
-	is "$status|$out|$err" '0||' "$format: is written"
+	case $format in
+	pprof | folded | speedscope | html) lost="pfscope: 3 events are lost: --to=$format does not show where" ;;
+	*) lost= ;;
+	esac
+	is "$status|$out|$err" "0||$lost" "$format: is written"
 	pfscope export --to $format "$T/a.events"
 	ok "$format: is the same on standard output" cmp -s "$T/out" "$T/$format"
 done
@@ -62,7 +69,7 @@ is "$(jq -c '.profiles[] | [.name, .type, .unit, .endValue, (.weights | add), .s
 	'["prog (7, thread 7)","sampled","none",3,3,[[0,1,2],[0,1,3,4]]]
 ["wor;ker (7, thread 8)","sampled","none",2,2,[[5],[6]]]' 'speedscope: a profile a thread, root first'
 is "$(jq -r '.shared.frames[4].name, .name, ."$schema"' "$T/speedscope")" 'do_user_addr_fault
-a"b;c </script>
+a"b;c </script> (3 events lost)
 https://www.speedscope.app/file-format-schema.json' 'speedscope: its frames and its names'
 
 # ---- SQLite ----
@@ -135,6 +142,7 @@ pr;og"x+0x110
 pr;og"x+0x210' 'pprof: the leaf is first'
 if command -v go >/dev/null; then
 	like "$(go tool pprof -top "$T/pprof" 2>&1)" 'Total samples = 5 ' 'pprof: go tool pprof reads it'
+	like "$(go tool pprof -comments "$T/pprof" 2>&1)" '.3 events lost.' 'pprof: ... and that events are lost'
 else
 	diag 'no go: its pprof was not asked'
 fi
@@ -211,7 +219,7 @@ browser_start
 browser_size 1000 600
 cp "$T/html" "$T/page.html"
 browser_open "$T/page.html"
-is "$(browser_value 'document.title')" 'a\"b;c </script>: page faults by stack' 'html: its title'
+is "$(browser_value 'document.title')" 'a\"b;c </script> (3 events lost): page faults by stack' 'html: its title'
 is "$(browser_value "document.getElementById('sum').textContent")" '5 of 5 faults, 1 process, 2 threads' 'html: all faults'
 is "$(browser_value "boxes.map(b => b.n.name + ' ' + b.n.total).sort().join('|')")" \
 	'all faults 5|do_user_addr_fault 1|pr;og\"x+0x10 2|pr;og\"x+0x110 3|pr;og\"x+0x20 1|pr;og\"x+0x210 3|pr;og\"x+0x30 1|pr;og\"x+0x40 1|prog 3|wor;ker 2' \
