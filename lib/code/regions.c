@@ -174,14 +174,17 @@ static void put_heading(const struct drawing *d, const struct group *group, size
 	const struct pfs_code_page *page = &d->view.code->pages[group->first];
 	const struct pfs_region *region = page->region;
 	const char *name = region->have & PFS_HAS(PFS_F_NAME) ? region->name : NULL;
-	char perms[5], label[PFS_LABEL_MAX];
+	char perms[5], label[PFS_LABEL_MAX], fit[PFS_LABEL_MAX], text[200];
 	const struct pfs_view_options *options = d->view.options;
+	unsigned int width = options->width ? options->width : 80, len;
 
 	pfs_perms_text(perms, region);
 	pfs_escape(label, sizeof(label), name ? (*name ? pfs_label_base(name) : "anon") : "?", 0);
-	fprintf(options->out, "%s%.60s %s %" PRIx64 "%s of pid %d: %zu pages, first touched by %zu function%s\n",
-		pfs_color_on(options->color, "\033[1m"), label, perms, region->start, pfs_color_off(options->color),
-		page->pid, group->nr, nr_functions, nr_functions == 1 ? "" : "s");
+	len = snprintf(text, sizeof(text), " %s %" PRIx64 " of pid %d: %zu pages, first touched by %zu function%s",
+		       perms, region->start, page->pid, group->nr, nr_functions, nr_functions == 1 ? "" : "s");
+	pfs_fit_head(fit, sizeof(fit), label, width > len + 8 ? width - len : 8, "..");
+	fprintf(options->out, "%s%s%s%s\n", pfs_color_on(options->color, "\033[1m"), fit, pfs_color_off(options->color),
+		text);
 }
 
 static int put_group(struct drawing *d, const struct group *group)

@@ -143,6 +143,9 @@ is "$(awk '/^  [a-z] / { print $2 "," $NF }' out | sed 's/,file)$/,(no file)/' |
 is "$(sed -n 1p out)" "anon rwxp 10000000 of pid 7: $(awk -F, '{ n += $3 } END { print n }' expect.function) pages, first touched by 4 functions" \
 	'... of the region'
 is "$(awk 'length > 80' out)" '' '... in 80 columns'
+sed -E '/ map .*start=10000000 /s/name="[^"]*"/name="\/x\/a-file-of-a-quite-long-name.so.15.3.2"/' events >long
+"$PFSCOPE" render --by-function --width 80 long >out
+is "$(awk 'length > 80' out)|$(head -n 1 out | cut -d' ' -f1,2)" '|a-file-of-a-qu.. rwxp' '... of a region of a long name, too'
 
 # ---- filters, and what cannot be ----
 is "$("$PFSCOPE" report --csv --by function --pid 8 events | grep -c '^function')" 0 'a filter leaves nothing of others'
