@@ -67,4 +67,12 @@ procs=$(peak procs faults=300000 pages=300 procs=1000 regions=3 burst=300)
 ok "mrc: 1,000 processes need 64 KiB each at most (${procs} KiB)" within "$procs" $((small + 64000))
 is "$(grep -c '^pid ' "$T/procs")" 1000 'and each has its curve'
 
+# Formats whose items are one a fault keep them in a temporary file.
+for format in firefox perfetto pprof folded speedscope sqlite chrome html; do
+	command=(export --to $format -o "$T/exported")
+	small=$(peak small faults=50000 pages=1000)
+	long=$(peak long faults=500000 pages=1000)
+	ok "export --to $format: ten times as many faults need no more memory ($small KiB, $long KiB)" within "$long" $((small + 2048))
+done
+
 done_testing
