@@ -42,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = READING_ARGP(
 	options, parse, reading_unfiltered,
-	"Pack the programs and libraries of a recording, and their debug files as far as they are installed, into one file. With it `report', `render' and `export' print names of functions and source lines on another machine, or after an upgrade.\v"
+	"Pack the programs and libraries of a recording, their debug files as far as they are installed, and the names of code that JIT compilers made, into one file. With it `report', `render' and `export' print names of functions and source lines on another machine, or after an upgrade.\v"
 	"Examples:\n"
 	"  pfscope archive py.dat                        writes py.dat.symbols\n"
 	"  pfscope report --symbols py.dat.symbols --by function,line py.dat\n"
@@ -79,10 +79,12 @@ static int write_archive(void *ctx, FILE *out, struct pfs_err *err)
 static void print_result(const struct archive_args *args, const char *output)
 {
 	const struct pfs_pack *pack = &args->pack;
-	char size[8], files[32];
+	char size[8], files[32], jit[48] = "";
 
-	printf("%s: %s, %u of them with a debug file, %s\n", output,
-	       pfs_plural(files, sizeof(files), pack->nr_files, "file"), pack->nr_debug,
+	if (pack->nr_jit)
+		snprintf(jit, sizeof(jit), ", %u of JIT compilers", pack->nr_jit);
+	printf("%s: %s, %u of them with a debug file%s, %s\n", output,
+	       pfs_plural(files, sizeof(files), pack->nr_files, "file"), pack->nr_debug, jit,
 	       pfs_size_text(size, pack->bytes));
 	if (args->nr_left_out > MAX_REPORTED)
 		message("not packed: %u more", args->nr_left_out - MAX_REPORTED);

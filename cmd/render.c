@@ -90,7 +90,7 @@ static int draw_functions(void *ctx, const struct pfs_model *model, const struct
 static int read_functions(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
 	struct render_args *render = (struct render_args *)args;
-	struct functions functions = { pfs_code_new(&args->view.filter), &render->code };
+	struct functions functions = { pfs_code_new(&args->view.filter, &args->symbols, args->notes), &render->code };
 	struct view_drawing drawing = { draw_functions, &functions };
 	int ret = functions.code ? 0 : pfs_err_set(err, -ENOMEM, "no memory for the functions");
 

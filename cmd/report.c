@@ -129,7 +129,9 @@ static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *e
 	struct report_args *report = (struct report_args *)args;
 	bool by_thread = args->view.by & PFS_REPORT_BY_THREAD, by_class = args->view.by & PFS_REPORT_BY_CLASS;
 	struct pfs_report_threads *threads = by_thread ? pfs_report_threads_new(&args->view.filter) : NULL;
-	struct code_tables tables = { report->code.by ? pfs_code_new(&args->view.filter) : NULL, report };
+	struct code_tables tables = { report->code.by ? pfs_code_new(&args->view.filter, &args->symbols, args->notes)
+						      : NULL,
+				      report };
 	struct pfs_report_more more = { put_code, &tables };
 	int ret = 0;
 

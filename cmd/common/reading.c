@@ -207,9 +207,10 @@ static int read_classes(struct reading_args *args, struct pfs_err *err)
 
 static int take_build_id(void *ctx, const struct pfs_event *ev)
 {
-	return ev->kind == PFS_NOTE && !strcmp(ev->key, pfs_note_key(PFS_NOTE_BUILD_ID))
-		       ? pfs_model_apply(ctx, ev, NULL)
-		       : 0;
+	bool wanted = ev->kind == PFS_NOTE && (!strcmp(ev->key, pfs_note_key(PFS_NOTE_BUILD_ID)) ||
+					       !strcmp(ev->key, pfs_note_key(PFS_NOTE_JIT_FILE)));
+
+	return wanted ? pfs_model_apply(ctx, ev, NULL) : 0;
 }
 
 static int take_no_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)

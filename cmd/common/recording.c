@@ -26,6 +26,8 @@
 
 enum { OPT_EVENTS = 0x200, OPT_STACK };
 
+enum { PERF_MAP_SECONDS = 120 }; /* before a recording: attach finds a process that has written its perf map */
+
 static const struct argp_option options[] = {
 	{ "output-file", 'o', "FILE", 0,
 	  "Keep the recording in FILE (`-o -- ...': in pfscope.dat); with stap or perf as event lines", 0 },
@@ -411,6 +413,8 @@ int recording_start(struct recording *r, struct pfs_err *err)
 	int ret;
 
 	r->vm_known = !pfs_vm_events(&r->vm_before);
+	clock_gettime(CLOCK_REALTIME, &r->since);
+	r->since.tv_sec -= PERF_MAP_SECONDS;
 	ret = r->live->source->start(r->live, err);
 	if (!ret && r->hider) /* what is hidden is recorded already */
 		ret = r->hider->source->start(r->hider, err);
@@ -483,7 +487,7 @@ static int note_build_ids(struct recording *r, struct pfs_err *err)
 	int ret = ids ? r->live->source->replay(r->live, &sink, err) : -ENOMEM;
 
 	if (!ret)
-		ret = pfs_build_ids_notes(ids, r->live->source->note, r->live);
+		ret = pfs_build_ids_notes(ids, r->since, r->live->source->note, r->live);
 	if (!ret)
 		ret = r->live->source->stopped_notes(r->live, err);
 	pfs_build_ids_free(ids);

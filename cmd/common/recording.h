@@ -181,6 +181,7 @@ struct recording {
 	struct refault_session refault;
 	struct pfs_vm_events vm_before;
 	bool vm_known;
+	struct timespec since;	     /* older perf maps are of other processes */
 	struct pollfd *fds;	     /* for poll() */
 	int control_fd;		     /* control.h; -1: nobody can ask */
 	struct pfs_atomic_file file; /* -o */

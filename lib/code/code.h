@@ -34,8 +34,9 @@ struct pfs_code_options {
 
 struct pfs_code;
 
-/* The filter is borrowed; NULL: everything. NULL: no memory. */
-struct pfs_code *pfs_code_new(const struct pfs_filter *filter);
+/* All is borrowed; filter NULL: everything; notes NULL: none but those among the events. NULL: no memory. */
+struct pfs_code *pfs_code_new(const struct pfs_filter *filter, const struct pfs_debug_files *files,
+			      const struct pfs_model *notes);
 void pfs_code_free(struct pfs_code *code);
 struct pfs_observer pfs_code_observer(struct pfs_code *code);
 

@@ -17,7 +17,8 @@ const char *const pfs_code_tables[PFS_NR_CODE_TABLES] = {
 	[PFS_CODE_INSTRUCTION] = "instruction",
 };
 
-struct pfs_code *pfs_code_new(const struct pfs_filter *filter)
+struct pfs_code *pfs_code_new(const struct pfs_filter *filter, const struct pfs_debug_files *files,
+			      const struct pfs_model *notes)
 {
 	struct pfs_code *code = calloc(1, sizeof(*code));
 
@@ -26,7 +27,7 @@ struct pfs_code *pfs_code_new(const struct pfs_filter *filter)
 	code->filter = filter;
 	code->stacks = pfs_stacks_new();
 	code->jit = pfs_jit_new();
-	if (code->stacks && code->jit)
+	if (code->stacks && code->jit && !pfs_symbolizer_prepare_jit(code->jit, files, notes))
 		return code;
 	pfs_code_free(code);
 	return NULL;

@@ -159,6 +159,9 @@ static const struct note notes[PFS_NR_NOTES] = {
 	[PFS_NOTE_MERGED] = { .key = "merged", TEXT },
 	[PFS_NOTE_BUILD_ID] = { .key = "build_id",
 		{ FIELD("dev", WORD, what), FIELD("ino", NUMBER, count), FIELD("id", STRING, text) } },
+	[PFS_NOTE_JIT_FILE] = { .key = "jit_file",
+		{ OPTIONAL("pid", SIGNED, pid), OPTIONAL("dev", WORD, what), OPTIONAL("ino", NUMBER, count),
+		  FIELD("size", NUMBER, end), FIELD("id", STRING, text) } },
 	[PFS_NOTE_WARNING] = { .key = "warning", TEXT },
 };
 /* clang-format on */
@@ -247,6 +250,24 @@ char *pfs_note_text(const struct pfs_fact *fact)
 	if (text)
 		pfs_note_write(fact, stpcpy(stpcpy(text, key), "="), size);
 	return text;
+}
+
+/* ---- devices ---- */
+
+bool pfs_note_device(const char *text, uint32_t *dev)
+{
+	uint64_t major, minor;
+
+	if (!text || !pfs_take_hex(&text, 0xfff, &major) || *text++ != ':' || !pfs_take_hex(&text, 0xfffff, &minor) ||
+	    *text)
+		return false;
+	*dev = major << 20 | minor;
+	return true;
+}
+
+void pfs_note_put_device(char text[PFS_NOTE_DEVICE_SIZE], uint32_t dev)
+{
+	snprintf(text, PFS_NOTE_DEVICE_SIZE, "%02x:%02x", dev >> 20, dev & 0xfffff);
 }
 
 /* ---- the reader ---- */

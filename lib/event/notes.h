@@ -76,6 +76,7 @@ enum pfs_note_key {
 	PFS_NOTE_CLEARED,
 	PFS_NOTE_MERGED,
 	PFS_NOTE_BUILD_ID,
+	PFS_NOTE_JIT_FILE,
 	PFS_NOTE_WARNING,
 	PFS_NR_NOTES,
 };
@@ -147,6 +148,11 @@ char *pfs_note_text(const struct pfs_fact *fact);
 
 /* False: the key is unknown, or the value is none of this key. */
 bool pfs_note_read(struct pfs_fact *fact, const char *key, const char *value);
+
+/* A device in a note, "fe:01": major << 20 | minor. False: it is none; text may be NULL. */
+enum { PFS_NOTE_DEVICE_SIZE = 24 };
+bool pfs_note_device(const char *text, uint32_t *dev);
+void pfs_note_put_device(char text[PFS_NOTE_DEVICE_SIZE], uint32_t dev);
 
 /* The value in the form of this version: `value` itself, or in buf if it was prose of version 1. */
 const char *pfs_note_renew(const char *key, const char *value, char *buf, size_t size);

@@ -73,7 +73,8 @@ int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model,
 	pfs_symbolizer_of_recording(&symbols, options->recording, 0);
 	calls->priv->jit = symbols.jit = pfs_jit_new();
 	calls->priv->symbolizer = pfs_symbolizer_new(&symbols);
-	if (!calls->priv->symbolizer || !symbols.jit)
+	if (!calls->priv->symbolizer || !symbols.jit ||
+	    pfs_symbolizer_prepare_jit(symbols.jit, &options->symbols, options->notes))
 		return -ENOMEM;
 	return options->notes ? pfs_symbolizer_notes(calls->priv->symbolizer, options->notes) : 0;
 }

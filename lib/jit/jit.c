@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/perms.h"
-#include "event/notes.h"
+#include "base/write_all.h"
 #include "os/smaps.h"
 
 #include <errno.h>
@@ -29,6 +29,8 @@ struct file {
 	char *path;
 	enum state state;
 	off_t size; /* when it was read */
+	bool elsewhere;
+	struct pfs_jit_content content; /* as recorded */
 	struct pfs_jit_dump dump;
 };
 
@@ -49,6 +51,8 @@ struct pfs_jit {
 	struct file *files;
 	struct process *processes;
 	struct pfs_intern *strings;
+	pfs_jit_elsewhere_fn *elsewhere;
+	void *ctx;
 	bool other_clock; /* the recording's */
 	uint64_t last_ns;
 };
@@ -74,8 +78,13 @@ void pfs_jit_free(struct pfs_jit *jit)
 
 /* ---- events ---- */
 
-/* ".../jit-4711.dump" */
-static bool is_dump(const char *path)
+void pfs_jit_set_elsewhere(struct pfs_jit *jit, pfs_jit_elsewhere_fn *open, void *ctx)
+{
+	jit->elsewhere = open;
+	jit->ctx = ctx;
+}
+
+bool pfs_is_jitdump(const char *path)
 {
 	const char *base = strrchr(path, '/');
 	uint64_t pid;
@@ -110,7 +119,7 @@ static int on_map(struct pfs_jit *jit, const struct pfs_event *ev, int32_t pid)
 	struct file *file;
 
 	if ((ev->have & needed) != needed || (pfs_has(ev, PFS_F_SPACE) && ev->space) || !(ev->perms & PFS_PERM_X) ||
-	    !pfs_is_file(ev->dev, ev->ino) || !is_dump(ev->name) || HASH_COUNT(jit->files) >= MAX_FILES)
+	    !pfs_is_file(ev->dev, ev->ino) || !pfs_is_jitdump(ev->name) || HASH_COUNT(jit->files) >= MAX_FILES)
 		return 0;
 	file = PFS_HASH_GET(jit->files, key, key);
 	process = file ? PFS_HASH_GET(jit->processes, key, pid) : NULL;
@@ -149,6 +158,46 @@ static int on_fork(struct pfs_jit *jit, const struct pfs_event *ev, int32_t pid)
 	return 0;
 }
 
+bool pfs_jit_file_read(struct pfs_jit_file *file, const char *key, const char *value)
+{
+	struct pfs_fact fact;
+
+	if (strcmp(key, pfs_note_key(PFS_NOTE_JIT_FILE)) || !pfs_note_read(&fact, key, value))
+		return false;
+	*file = (struct pfs_jit_file){ .pid = fact.pid, .ino = fact.count };
+	return pfs_jit_content_set(&file->content, fact.end, fact.text) &&
+	       (fact.what ? !file->pid && pfs_note_device(fact.what, &file->dev) : file->pid > 0);
+}
+
+int pfs_jit_file_note(const struct pfs_jit_file *file, pfs_note_fn *put, void *ctx)
+{
+	struct pfs_fact fact = { .key = PFS_NOTE_JIT_FILE, .end = file->content.size, .text = file->content.id };
+	char device[PFS_NOTE_DEVICE_SIZE];
+
+	pfs_note_put_device(device, file->dev);
+	fact.pid = file->pid;
+	fact.what = file->pid ? NULL : device;
+	fact.count = file->pid ? 0 : file->ino;
+	return put(ctx, 0, &fact);
+}
+
+/* 0 or -ENOMEM. */
+static int on_note(struct pfs_jit *jit, const struct pfs_event *ev)
+{
+	struct pfs_jit_file noted;
+	struct file *file;
+
+	if (!strcmp(ev->key, pfs_note_key(PFS_NOTE_CLOCK)))
+		jit->other_clock = strcmp(ev->value, "mono") != 0;
+	if (!pfs_jit_file_read(&noted, ev->key, ev->value) || noted.pid || HASH_COUNT(jit->files) >= MAX_FILES)
+		return 0;
+	file = PFS_HASH_GET(jit->files, key, ((struct file_key){ noted.dev, noted.ino }));
+	if (!file)
+		return -ENOMEM;
+	file->content = noted.content;
+	return 0;
+}
+
 int pfs_jit_event(struct pfs_jit *jit, const struct pfs_event *ev, int32_t pid)
 {
 	struct process *process;
@@ -157,9 +206,7 @@ int pfs_jit_event(struct pfs_jit *jit, const struct pfs_event *ev, int32_t pid)
 		jit->last_ns = ev->ts_ns;
 	switch (ev->kind) {
 	case PFS_NOTE:
-		if (!strcmp(ev->key, pfs_note_key(PFS_NOTE_CLOCK)))
-			jit->other_clock = strcmp(ev->value, "mono") != 0;
-		return 0;
+		return on_note(jit, ev);
 	case PFS_MAP:
 		return pid > 0 ? on_map(jit, ev, pid) : 0;
 	case PFS_FORK:
@@ -190,6 +237,18 @@ static int open_file(struct file *file, struct stat *st)
 	return -1;
 }
 
+static int open_elsewhere(const struct pfs_jit *jit, struct file *file, struct stat *st)
+{
+	int fd = jit->elsewhere && file->content.size ? jit->elsewhere(jit->ctx, file->content.id) : -1;
+
+	file->elsewhere =
+		fd >= 0 && !fstat(fd, st) && pfs_jit_content_is(&file->content, fd) && !lseek(fd, 0, SEEK_SET);
+	if (file->elsewhere)
+		return fd;
+	pfs_close(fd);
+	return -1;
+}
+
 static int read_file(struct pfs_jit *jit, struct file *file)
 {
 	struct stat st;
@@ -198,6 +257,8 @@ static int read_file(struct pfs_jit *jit, struct file *file)
 	if (file->state != UNREAD)
 		return 0;
 	fd = open_file(file, &st);
+	if (fd < 0)
+		fd = open_elsewhere(jit, file, &st);
 	if (fd < 0)
 		return 0;
 	file->size = st.st_size;
@@ -211,7 +272,7 @@ void pfs_jit_refresh(struct pfs_jit *jit)
 	struct stat st;
 
 	for (struct file *file = jit->files; file; file = file->hh.next)
-		if (file->state == READ && !stat(file->path, &st) && st.st_size != file->size) {
+		if (file->state == READ && !file->elsewhere && !stat(file->path, &st) && st.st_size != file->size) {
 			pfs_jit_dump_fini(&file->dump);
 			file->state = UNREAD;
 		}

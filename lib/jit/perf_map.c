@@ -5,14 +5,14 @@
 #include "jit/perf_map.h"
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/number.h"
 #include "base/nested.h"
+#include "jit/content.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { MAX_FUNCTIONS = 1 << 22, MAX_LINE = 4096 };
@@ -48,35 +48,43 @@ static int add_line(struct pfs_perf_map *map, const char *line, struct pfs_inter
 	return 0;
 }
 
-static int read_lines(struct pfs_perf_map *map, FILE *file, struct pfs_intern **strings)
+/* The last one may have been cut off in the name. */
+static int read_lines(struct pfs_perf_map *map, FILE *file, uint64_t max, struct pfs_intern **strings)
 {
 	char line[MAX_LINE];
 	int err = 0;
 
-	while (!err && map->nr < MAX_FUNCTIONS && fgets(line, sizeof(line), file)) {
-		line[strcspn(line, "\n")] = '\0';
-		err = add_line(map, line, strings);
+	while (!err && map->nr < MAX_FUNCTIONS && fgets(line, sizeof(line), file) && (uint64_t)ftello(file) <= max) {
+		size_t len = strcspn(line, "\n");
+		bool whole = line[len] || len == sizeof(line) - 1;
+
+		line[len] = '\0';
+		if (whole)
+			err = add_line(map, line, strings);
 	}
 	pfs_nested_sort(map->functions, map->nr, compare);
 	return err;
 }
 
-int pfs_perf_map_read(struct pfs_perf_map *map, const char *path, struct timespec since, struct timespec until,
-		      struct pfs_intern **strings)
+int pfs_perf_map_open(const char *dir, int32_t pid, struct timespec since, struct timespec until)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err = 0;
-	struct stat st;
-	FILE *file;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/perf-%d.map", dir ? dir : "/tmp", pid);
+	return pfs_jit_open(path, since, until);
+}
+
+int pfs_perf_map_read(struct pfs_perf_map *map, int fd, uint64_t max, struct pfs_intern **strings)
+{
+	FILE *file = fdopen(fd, "r");
+	int err;
 
 	*map = (struct pfs_perf_map){ 0 };
-	if (fd < 0)
-		return 0;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || pfs_timespec_order(st.st_mtim, since) < 0 ||
-	    (until.tv_sec && pfs_timespec_order(st.st_mtim, until) > 0) || !(file = fdopen(fd, "r"))) {
+	if (!file) {
 		close(fd);
-		return 0;
+		return -ENOMEM;
 	}
-	err = read_lines(map, file, strings);
+	err = read_lines(map, file, max, strings);
 	fclose(file);
 	return err;
 }

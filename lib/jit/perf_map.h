@@ -19,11 +19,16 @@ struct pfs_perf_map {
 };
 
 /*
- * Reads the file, if it is a regular one that was written to last between these times (until 0: any time): else it may be
- * another process' of that number. 0; then there are no functions if there is no such file; or -ENOMEM. Names are interned.
+ * Opens /tmp/perf-PID.map (dir NULL: /tmp), if it was written to last between these times (until 0: any time): else it may be
+ * another process' of that number. -1: there is none.
  */
-int pfs_perf_map_read(struct pfs_perf_map *map, const char *path, struct timespec since, struct timespec until,
-		      struct pfs_intern **strings);
+int pfs_perf_map_open(const char *dir, int32_t pid, struct timespec since, struct timespec until);
+
+/*
+ * Reads the lines that are within the first `max` bytes of that file; the descriptor is closed. 0 or -ENOMEM. Names are
+ * interned. pfs_perf_map_fini() follows in any case.
+ */
+int pfs_perf_map_read(struct pfs_perf_map *map, int fd, uint64_t max, struct pfs_intern **strings);
 void pfs_perf_map_fini(struct pfs_perf_map *map);
 
 /* NULL: none is there. */

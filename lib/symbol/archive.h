@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The files that the names of a recording come from, in one file that is read on other machines: a tar file (POSIX ustar) in
- * which BUILD_ID/elf is a program or library, and BUILD_ID/debug its debug file. Nothing is extracted under a name of the
- * archive. pack.h chooses the files; a folder of them, as tar extracts it, is as good.
+ * which BUILD_ID/elf is a program or library, BUILD_ID/debug its debug file, and ID/jit a file of a JIT compiler with that
+ * content (jit/content.h). Nothing is extracted under a name of the archive. pack.h chooses the files; a folder of them, as tar extracts it, is as good.
  */
 #ifndef PFS_ARCHIVE_H
 #define PFS_ARCHIVE_H

@@ -5,8 +5,10 @@
 #include "symbol/build_ids.h"
 
 #include "base/hash.h"
-#include "base/number.h"
 #include "base/perms.h"
+#include "base/write_all.h"
+#include "jit/jit.h"
+#include "jit/perf_map.h"
 #include "model/model.h"
 #include "symbol/recorded_file.h"
 
@@ -15,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_FILES = 1 << 16 };
+enum { MAX_FILES = 1 << 16, MAX_PROCESSES = 1 << 16 };
 
 struct mapped {
 	struct mapped_key {
@@ -25,8 +27,14 @@ struct mapped {
 	char *path; /* NULL: it was not mapped for execution */
 };
 
+struct process {
+	int32_t key;
+	UT_hash_handle hh;
+};
+
 struct pfs_build_ids {
 	struct mapped *files;
+	struct process *processes;
 };
 
 struct pfs_build_ids *pfs_build_ids_new(void)
@@ -41,7 +49,15 @@ void pfs_build_ids_free(struct pfs_build_ids *ids)
 	for (struct mapped *file = ids->files; file; file = file->hh.next)
 		free(file->path);
 	PFS_HASH_FREE(ids->files);
+	PFS_HASH_FREE(ids->processes);
 	free(ids);
+}
+
+static int take_process(struct pfs_build_ids *ids, const struct pfs_event *ev)
+{
+	if (!pfs_has(ev, PFS_F_PID) || ev->pid <= 0 || HASH_COUNT(ids->processes) >= MAX_PROCESSES)
+		return 0;
+	return PFS_HASH_GET(ids->processes, key, ev->pid) ? 0 : -ENOMEM;
 }
 
 static int take(void *ctx, const struct pfs_event *ev)
@@ -51,6 +67,8 @@ static int take(void *ctx, const struct pfs_event *ev)
 	struct pfs_build_ids *ids = ctx;
 	struct mapped *file;
 
+	if (take_process(ids, ev))
+		return -ENOMEM;
 	if (ev->kind != PFS_MAP || (ev->have & needed) != needed || !(ev->perms & PFS_PERM_X) ||
 	    !pfs_is_file(ev->dev, ev->ino) || ev->name[0] != '/' || HASH_COUNT(ids->files) >= MAX_FILES)
 		return 0;
@@ -84,41 +102,51 @@ const char *pfs_build_ids_path(const struct pfs_build_ids *ids, uint32_t dev, ui
 	return file ? file->path : NULL;
 }
 
-int pfs_build_ids_notes(struct pfs_build_ids *ids, pfs_note_fn *put, void *ctx)
+/* Of an ELF file its build-id, of a jitdump its content. 0 or what put() returned. */
+static int note_file(const struct mapped *file, pfs_note_fn *put, void *ctx)
 {
+	struct pfs_elf_wanted wanted = { .path = file->path, .dev = file->key.dev, .ino = file->key.ino };
+	struct pfs_jit_file jit = { .dev = wanted.dev, .ino = wanted.ino };
 	enum pfs_elf_symbols_state state;
+	char device[PFS_NOTE_DEVICE_SIZE];
 	struct pfs_build_id id;
-	char device[32];
-	int ret = 0;
+	int fd = file->path ? pfs_recorded_file_open(&wanted, &id, &state) : -1, ret = 0;
 
-	for (struct mapped *file = ids->files; !ret && file; file = file->hh.next) {
-		struct pfs_elf_wanted wanted = { .path = file->path, .dev = file->key.dev, .ino = file->key.ino };
-		int fd = file->path ? pfs_recorded_file_open(&wanted, &id, &state) : -1;
-
-		if (fd < 0)
-			continue;
-		close(fd);
-		snprintf(device, sizeof(device), "%02x:%02x", wanted.dev >> 20, wanted.dev & 0xfffff);
-		if (id.hex[0])
-			ret = put(ctx, 0, PFS_FACT(BUILD_ID, .what = device, .count = wanted.ino, .text = id.hex));
-	}
+	if (fd < 0)
+		return 0;
+	pfs_note_put_device(device, wanted.dev);
+	if (id.hex[0])
+		ret = put(ctx, 0, PFS_FACT(BUILD_ID, .what = device, .count = wanted.ino, .text = id.hex));
+	else if (pfs_is_jitdump(file->path) && pfs_jit_content_of(&jit.content, fd))
+		ret = pfs_jit_file_note(&jit, put, ctx);
+	close(fd);
 	return ret;
 }
 
-/* "fe:01", as major << 20 | minor. */
-static bool parse_device(const char *text, uint32_t *dev)
+static int note_perf_map(int32_t pid, struct timespec since, pfs_note_fn *put, void *ctx)
 {
-	uint64_t major, minor;
+	struct pfs_jit_file file = { .pid = pid };
+	int fd = pfs_perf_map_open(NULL, pid, since, (struct timespec){ 0 }), ret = 0;
 
-	if (!text || !pfs_take_hex(&text, 0xfff, &major) || *text++ != ':' || !pfs_take_hex(&text, 0xfffff, &minor) ||
-	    *text)
-		return false;
-	*dev = major << 20 | minor;
-	return true;
+	if (fd >= 0 && pfs_jit_content_of(&file.content, fd))
+		ret = pfs_jit_file_note(&file, put, ctx);
+	pfs_close(fd);
+	return ret;
+}
+
+int pfs_build_ids_notes(struct pfs_build_ids *ids, struct timespec since, pfs_note_fn *put, void *ctx)
+{
+	int ret = 0;
+
+	for (struct mapped *file = ids->files; !ret && file; file = file->hh.next)
+		ret = note_file(file, put, ctx);
+	for (struct process *process = ids->processes; !ret && process; process = process->hh.next)
+		ret = note_perf_map(process->key, since, put, ctx);
+	return ret;
 }
 
 bool pfs_recorded_build_id(const struct pfs_note *note, struct pfs_fact *fact, uint32_t *dev)
 {
 	return !strcmp(note->key, pfs_note_key(PFS_NOTE_BUILD_ID)) && pfs_note_read(fact, note->key, note->value) &&
-	       parse_device(fact->what, dev);
+	       pfs_note_device(fact->what, dev);
 }

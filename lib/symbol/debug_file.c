@@ -79,21 +79,22 @@ static int open_served(const struct pfs_debug_files *files, const char *build_id
 	return checked(find(server.client, (const unsigned char *)build_id, 0, NULL), build_id);
 }
 
-static int open_archived(const struct pfs_debug_files *files, const char *build_id, const char *what)
+/* Not checked. */
+static int open_archived(const struct pfs_debug_files *files, const char *id, const char *what)
 {
 	char path[PATH_MAX];
 	int fd;
 
-	if (!files || !files->archive || build_id[strspn(build_id, "0123456789abcdef")])
+	if (!files || !files->archive || id[strspn(id, "0123456789abcdef")])
 		return -1;
-	snprintf(path, sizeof(path), "%s/%s/%s", files->archive, build_id, what);
+	snprintf(path, sizeof(path), "%s/%s/%s", files->archive, id, what);
 	fd = open_regular(path);
-	return checked(fd >= 0 ? fd : pfs_archive_open(files->archive, build_id, what), build_id);
+	return fd >= 0 ? fd : pfs_archive_open(files->archive, id, what);
 }
 
 int pfs_debug_program_open(const struct pfs_debug_files *files, const char *build_id)
 {
-	int fd = open_archived(files, build_id, "elf");
+	int fd = checked(open_archived(files, build_id, "elf"), build_id);
 
 	return fd >= 0 ? fd : open_served(files, build_id, server.find_executable);
 }
@@ -105,7 +106,7 @@ int pfs_debug_file_by_id(const struct pfs_debug_files *files, const char *build_
 
 	if (strlen(build_id) < 4)
 		return -1;
-	fd = open_archived(files, build_id, "debug");
+	fd = checked(open_archived(files, build_id, "debug"), build_id);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", dir_of(files), build_id, build_id + 2);
@@ -151,6 +152,11 @@ int pfs_debug_file_by_link(const struct pfs_debug_files *files, const char *path
 			close(fd);
 	}
 	return -1;
+}
+
+int pfs_debug_jit_open(void *files, const char *id)
+{
+	return open_archived(files, id, "jit");
 }
 
 int pfs_debug_file_served(const struct pfs_debug_files *files, const char *build_id)

@@ -21,6 +21,9 @@ struct pfs_debug_files {
 /* Loads libdebuginfod. 0, or -errno with err set: it is not installed, or no server is named. */
 int pfs_debuginfod_load(struct pfs_err *err);
 
+/* The file of a JIT compiler whose content has that id (jit/content.h), of an archive (files); not checked. */
+int pfs_debug_jit_open(void *files, const char *id);
+
 /* Each returns a descriptor, which the caller closes, of a file that was checked; -1: there is none. */
 
 /* The program or library itself, of an archive or a server. */

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_PLACES = 64, MAX_STRING = 4096 };
 
@@ -74,6 +75,8 @@ struct process {
 	UT_hash_handle hh;
 	bool read;
 	struct pfs_perf_map map;
+	struct pfs_jit_content content; /* of it, as recorded */
+	const char *why;		/* that is not there: the reason */
 };
 
 struct pfs_symbolizer {
@@ -139,6 +142,15 @@ int pfs_symbolizer_build_id(struct pfs_symbolizer *s, uint32_t dev, uint64_t ino
 	return id && id->build_id ? 0 : -ENOMEM;
 }
 
+int pfs_symbolizer_perf_map(struct pfs_symbolizer *s, int32_t pid, const struct pfs_jit_content *content)
+{
+	struct process *process = PFS_HASH_GET(s->processes, key, pid);
+
+	if (process && !process->read)
+		process->content = *content;
+	return process ? 0 : -ENOMEM;
+}
+
 /* ---- names ---- */
 
 /* Interned; NULL: no memory. */
@@ -194,21 +206,52 @@ static int dump_place(struct pfs_symbolizer *s, struct pfs_place *place, const s
 	return place->func && (!found.source || !place->line || place->source) ? 0 : -ENOMEM;
 }
 
+/* Closes it and returns -1 unless it begins with what was recorded. */
+static int checked_map(const struct process *process, int fd)
+{
+	if (fd < 0 || (pfs_jit_content_is(&process->content, fd) && !lseek(fd, 0, SEEK_SET)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* If its content was recorded, it may be anywhere, and of any time. */
+static int open_map(struct pfs_symbolizer *s, struct process *process)
+{
+	const struct pfs_symbolizer_options *options = &s->options;
+	const struct timespec any = { 0 };
+	int fd;
+
+	if (!process->content.size)
+		return pfs_perf_map_open(options->jit_dir, process->key, options->since, options->until);
+	fd = pfs_perf_map_open(options->jit_dir, process->key, any, any);
+	process->why = fd < 0 ? "no such file here" : "another file now";
+	fd = checked_map(process, fd);
+	if (fd < 0)
+		fd = checked_map(process, pfs_debug_jit_open(&s->options.files, process->content.id));
+	if (fd >= 0)
+		process->why = NULL;
+	return fd;
+}
+
+static int read_map(struct pfs_symbolizer *s, struct process *process)
+{
+	int fd = open_map(s, process);
+
+	process->read = true;
+	return fd < 0 ? 0 : pfs_perf_map_read(&process->map, fd, process->content.size ?: UINT64_MAX, &s->strings);
+}
+
 static int map_place(struct pfs_symbolizer *s, struct pfs_place *place, const struct pfs_frame *frame)
 {
 	struct process *process = frame->pid > 0 ? PFS_HASH_GET(s->processes, key, frame->pid) : NULL;
 	const char *name;
-	char path[128];
 	int err = 0;
 
 	if (!process)
 		return frame->pid > 0 ? -ENOMEM : 0;
-	if (!process->read) {
-		process->read = true;
-		snprintf(path, sizeof(path), "%s/perf-%d.map", s->options.jit_dir ? s->options.jit_dir : "/tmp",
-			 frame->pid);
-		err = pfs_perf_map_read(&process->map, path, s->options.since, s->options.until, &s->strings);
-	}
+	if (!process->read)
+		err = read_map(s, process);
 	name = err ? NULL : pfs_perf_map_find(&process->map, frame->addr - frame->call, &place->behind);
 	if (!name)
 		return err;
@@ -484,6 +527,13 @@ bool pfs_symbolizer_problem(const struct pfs_symbolizer *s, unsigned int *at, ch
 	}
 	if (s->demangler.guard.broken && nr++ >= *at) {
 		snprintf(buf, size, "libiberty failed to demangle a name: names stay as they are");
+		*at = nr;
+		return true;
+	}
+	for (struct process *process = s->processes; process; process = process->hh.next) {
+		if (!process->why || nr++ < *at)
+			continue;
+		snprintf(buf, size, "perf-%d.map: %s", process->key, process->why);
 		*at = nr;
 		return true;
 	}

@@ -14,6 +14,7 @@
 #include <time.h>
 
 struct pfs_jit;
+struct pfs_jit_content;
 
 struct pfs_symbolizer_options {
 	struct timespec since; /* when the recording began, or somewhat before: older perf maps are not read */
@@ -52,8 +53,17 @@ void pfs_symbolizer_free(struct pfs_symbolizer *s);
 /* The recorded build-id of a file, before its first frame. 0 or -ENOMEM. */
 int pfs_symbolizer_build_id(struct pfs_symbolizer *s, uint32_t dev, uint64_t ino, const char *build_id);
 
+/* The recorded content of a process's perf map, before its first frame. 0 or -ENOMEM. */
+int pfs_symbolizer_perf_map(struct pfs_symbolizer *s, int32_t pid, const struct pfs_jit_content *content);
+
 /* All that the notes of the recording have. 0 or -ENOMEM. */
 int pfs_symbolizer_notes(struct pfs_symbolizer *s, const struct pfs_model *model);
+
+/*
+ * Before the first event: jitdumps are also in an archive, for which the recording's notes are needed. Files and notes are
+ * borrowed; notes NULL: they will be among the events. 0 or -ENOMEM.
+ */
+int pfs_symbolizer_prepare_jit(struct pfs_jit *jit, const struct pfs_debug_files *files, const struct pfs_model *notes);
 
 /*
  * At least one place, the innermost inlined function first; *nr of them: what was there at that time. They and their strings

@@ -59,7 +59,66 @@ events()
 			"$(device bin/$name)" "$(stat -c %i bin/$name)" "$(build_id $name.all)"
 	done
 }
-events >rec.ev
+# ---- what JIT compilers write: a perf map and a jitdump ----
+
+mapped=$((2000000000 + $$)) # no process has this number
+map=/tmp/perf-$mapped.map
+dump=$T/jit-301.dump
+at_exit rm -f "$map"
+printf '7f0000001000 100 mapped_outer\n7f0000002000 80 mapped_inner\n' >"$map"
+# Of version 1, for x86-64: code that was replaced at its address after 0.00000019 s.
+perl -e '
+	sub code { my ($ns, $nr, $name) = @_;
+		my $body = pack("LLQQQQ", 301, 301, 0x7f0000002000, 0x7f0000002000, 8, $nr) . "$name\0" . "\x90" x 8;
+		print pack("LLQ", 0, 16 + length $body, $ns), $body }
+	print pack("LLLLLLQQ", 0x4a695444, 1, 40, 62, 0, 301, 1, 0);
+	code(100, 1, "dumped_first"); code(190, 2, "dumped_second")' >"$dump"
+
+# content FILE: its size and what identifies it, computed by what lib/jit/content.h says.
+content()
+{
+	perl -e 'local $/; my $b = <STDIN>; my $h = length $b;
+		for my $word (unpack "Q<*", $b . "\0" x (-(length $b) & 7)) {
+			{ use integer; $h = ($h ^ $word) * -7046029254386353131; }
+			$h = ($h ^ $h >> 29);
+		}
+		printf "size=%d id=%016x", length $b, $h' <"$1"
+}
+
+jit_events()
+{
+	local at=100 pid name
+
+	for pid in $mapped 301; do
+		name=mapped
+		[ $pid != 301 ] || name=dumped
+		printf '0.%09d comm pid=%d tid=%d comm="%s"\n' $((at++)) $pid $pid $name
+		printf '0.%09d map pid=%d tid=%d start=7f0000000000 end=7f0000010000 id=1 perms=r-xp name=""\n' $((at++)) $pid $pid
+		printf '0.%09d map pid=%d tid=%d start=10000000 end=20000000 id=2 perms=rw-p name=""\n' $((at++)) $pid $pid
+		[ $pid != 301 ] ||
+			printf '0.%09d map pid=301 tid=301 start=7e0000000000 end=7e0000001000 id=3 perms=r-xp off=0 dev=%s ino=%d name="%s"\n' \
+				$((at++)) "$(device "$dump")" "$(stat -c %i "$dump")" "$dump"
+		printf '0.%09d frames pid=%d tid=%d stack=%d frames="0x7f0000002004;0x7f0000001010"\n' $((at++)) $pid $pid $pid
+		for page in 1 2; do
+			printf '0.%09d fault pid=%d tid=%d addr=%x ip=7f0000002004 access=write mode=user\n' $((at++)) $pid $pid \
+				$((0x10000000 + 4096 * page))
+			at=$((at + 90))
+			printf '0.%09d fault pid=%d tid=%d addr=%x ip=7f0000002004 access=write mode=user stack=%d\n' $((at++)) $pid $pid \
+				$((0x10010000 + 4096 * page)) $pid
+		done
+		at=100
+	done | sort -s -k1,1n
+	printf '0.%09d note key="jit_file" value="pid=%d %s"\n' 900 $mapped "$(content "$map")"
+	printf '0.%09d note key="jit_file" value="dev=%s ino=%d %s"\n' 901 "$(device "$dump")" "$(stat -c %i "$dump")" \
+		"$(content "$dump")"
+}
+
+{
+	events
+	printf '0.%09d note key="clock" value="mono"\n' 99
+	jit_events
+} >rec.ev
+id_of() { content "$1" | sed 's/.*id=//'; }
 gcc -O1 -g -fno-pie -no-pie -DN=77 -Wl,--build-id -o other program.c
 
 # views [OPTION...]: what there is to see of functions and lines of the two that can be packed.
@@ -69,7 +128,7 @@ views()
 
 	for view in 'report --csv --by function,line,stack --inlines' 'render --by-function' 'export --to folded' \
 		'export --to speedscope' 'plot --format html'; do
-		"$PFSCOPE" $view --comm whole --comm apart "$@" rec.ev || echo "status $?"
+		"$PFSCOPE" $view --comm whole --comm apart --comm mapped --comm dumped "$@" rec.ev || echo "status $?"
 	done
 }
 
@@ -81,18 +140,23 @@ is "$(cat err)" '' 'the views, with the files in their places'
 [ "$(grep -c program.c before)" -gt 10 ] && grep -q 'whole;main;branch;inlined;leaf 3' before &&
 	[ "$(symbols_of before)" = '"","leaf"' ]
 is $? 0 'they have names and lines'
+is "$(grep -E -o '^(mapped|dumped);.* [0-9]+$' before | sort)" "$(printf '%s\n' 'dumped;[anon] 0x7f0000001010;dumped_second 2' \
+	'mapped;mapped_inner 2' 'mapped;mapped_outer;mapped_inner 2' 'dumped;dumped_first 1' 'dumped;dumped_second 1' | sort)" \
+	'... those of JIT compilers, too'
 
 # ---- packed ----
 
 mv other bin/new && mv bin/new bin/replaced
 pfscope archive rec.ev
-like "$out" '^rec\.ev\.symbols: 2 files, 1 of them with a debug file, [0-9.]+K$' 'archive: the files and their size'
+like "$out" '^rec\.ev\.symbols: 4 files, 1 of them with a debug file, 2 of JIT compilers, [0-9.]+K$' 'archive: the files and their size'
 is "$status|$err" "0|pfscope: not packed: $T/bin/replaced: another build-id now
 pfscope: 1 mapped file has no recorded build-id, and cannot be packed" 'what is not packed is told, with the reason'
 is "$(tar -tf rec.ev.symbols | sort)" "$({
 	echo "$(build_id bin/apart)/debug"
 	echo "$(build_id bin/apart)/elf"
 	echo "$(build_id bin/whole)/elf"
+	echo "$(id_of "$map")/jit"
+	echo "$(id_of "$dump")/jit"
 } | sort)" 'tar lists the files by their build-ids'
 is "$(tar -xOf rec.ev.symbols "$(build_id bin/whole)/elf" | cmp - bin/whole && \
 	tar -xOf rec.ev.symbols "$(build_id bin/apart)/debug" | cmp - bin/apart.debug)" '' 'and extracts them as they are'
@@ -103,11 +167,15 @@ is "$status|$(cmp again rec.ev.symbols)" '0|' '-o of a file that exists: replace
 # ---- on another machine ----
 
 mv bin elsewhere
+mv "$map" the.map
+mv "$dump" the.dump
 views >after 2>err
-is "$(grep -c -e program.c -e leaf after)" 0 'without the files there are no names'
+is "$(grep -c -e program.c -e leaf -e mapped_ -e dumped_ after)" 0 'without the files there are no names'
 is "$(symbols_of after)" '""' '... and none in a plot'
 mkdir bin
 cp elsewhere/replaced bin/whole # another build
+sed 's/mapped/wrong/' the.map >"$map"
+sed 's/dumped/wrong_/' the.dump >"$dump"
 views --symbols rec.ev.symbols >after 2>err
 is "$(cat err)" '' 'report, render, export --symbols: no complaint'
 same after before '... and the functions, lines and stacks of the machine of the recording'
@@ -155,6 +223,35 @@ tar -C swapped --format=ustar -cf swapped.tar .
 report swapped.tar
 is "$(grep -c ',leaf' after)" 1 'the right one does, in an archive of tar, too'
 
+# jitted OPTION...: the functions that JIT compilers named, and what the report says of these files.
+jitted()
+{
+	"$PFSCOPE" report --by function --comm mapped --comm dumped "$@" rec.ev >after 2>err
+	grep -o -E '(mapped|dumped|wrong)_[a-z_]*' after | sort -u | paste -sd' '
+	grep -E '^no names of .*(perf-|jit-)' after
+}
+complaints="no names of perf-$mapped.map: another file now
+no names of $dump: another file now"
+is "$(jitted)" "
+$complaints" 'other perf maps and jitdumps give no names, and a line says so'
+rm "$map" "$dump"
+is "$(jitted)" "
+${complaints//another file now/no such file here}" '... nor do those that are gone'
+for member in folder/*/jit; do
+	cp "$member" as.packed
+	for change in 's/_/-/' 's/^./x/; s/_/=/' 's/[^\n]//g'; do
+		perl -0pi -e "$change" "$member"
+		jitted --symbols folder >said
+		grep -qc '^no names of .*: no such file here$' said
+		is "$(grep -c '^no names' said)|$(wc -w <<<"$(head -n 1 said)")" '1|2' "archived, and changed by $change: no names, one line"
+	done
+	cp as.packed "$member"
+	printf '7f0000002000 80 later_added\n' >>"$member" # as if it were packed while the compiler went on
+	is "$(jitted --symbols folder)" 'dumped_first dumped_second mapped_inner mapped_outer' '... with more at its end: as recorded'
+	cp as.packed "$member"
+done
+is "$(jitted --symbols folder)" 'dumped_first dumped_second mapped_inner mapped_outer' 'the right ones have the names'
+
 mkdir -p deep/a/b
 sed 's|id=[0-9a-f]*"|id=../../escape"|' rec.ev >escape.ev
 pfscope report --by function --symbols deep/a/b escape.ev
@@ -169,6 +266,8 @@ is "$status|$out|$(tail -n 1 <<<"$err")" '1||pfscope: nothing to pack: no file w
 	'nothing to pack: a failure'
 is "$(ls -A | grep -c new)" 0 '... that leaves no file'
 rm -r bin && mv elsewhere bin
+mv the.map "$map"
+mv the.dump "$dump"
 echo old >kept
 (ulimit -f 8 && "$PFSCOPE" archive -o kept rec.ev >out 2>err)
 is "$?|$(cat kept)" '1|old' 'a full disk: what was there before is still there'

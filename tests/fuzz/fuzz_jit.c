@@ -57,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (uint64_t ts_ns = 0; ts_ns < 50; ts_ns += 5)
 			check_dump(&dump, addr, ts_ns);
 	pfs_jit_dump_fini(&dump);
-	if (pfs_perf_map_read(&map, path, (struct timespec){ 0 }, (struct timespec){ 0 }, &strings))
+	lseek(fd, 0, SEEK_SET);
+	if (pfs_perf_map_read(&map, dup(fd), size ? data[0] * 8 : 0, &strings))
 		abort();
 	for (uint64_t addr = 0xff0; addr < 0x1120; addr += 8)
 		if (pfs_perf_map_find(&map, addr, &behind) && behind > addr)

@@ -52,6 +52,30 @@ done
 "$PFSCOPE" report --csv --by line rec >report
 is "$(grep -c -e ',11,/src/a.js' -e ',21,/src/b.js' -e ',41,/src/d.js' -e ',51,/src/e.js' report)" 4 'report --by line has its lines'
 
+# ---- packed, and read without the files, or with others in their places ----
+
+names() { "$PFSCOPE" report --csv --by function,line,stack "$@" rec; }
+for source in ftrace perf; do
+	record --source=$source --stack=fp -- sh -c 'echo "0 7fffffffffff anywhere" >/tmp/perf-$$.map; exec ./jit'
+	map=/tmp/perf-$("$PFSCOPE" events rec | sed -nE 's/.*"jit_file" value="pid=([0-9]+) .*/\1/p').map
+	at_exit rm -f "$map"
+	names >want
+	grep -q '^function.*\[anon\],anywhere' want && grep -q '^function.*\[anon\],ns::third' want
+	is $? 0 "$source: a jitdump and a perf map" || diag "$(<want)"
+	"$PFSCOPE" archive -o packed rec >out 2>&1
+	like "$(<out)" ', 2 of JIT compilers, ' "$source: both are packed"
+	rm "$map"
+	for dump in jit-*.dump; do
+		cp "$dump" copy && mv copy "$dump"
+	done
+	names >got
+	is "$(grep -c -e ns::third -e anywhere got)" 0 "$source: without them there are no names"
+	echo '0 7fffffffffff elsewhere' >"$map"
+	names --symbols packed >got
+	same got want "$source: with the archive they are those of before"
+	rm "$map"
+done
+
 # ---- times of another clock: of each address the last one ----
 
 record --source=perf --stack=fp -- ./jit 1000000

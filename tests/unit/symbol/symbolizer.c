@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames to functions: this program's own, the kernel's recorded names, and what has none. */
+#include "jit/content.h"
 #include "support/random_event.h"
 #include "symbol/symbolizer.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -119,7 +121,11 @@ static void test_perf_map(void **state)
 	struct pfs_symbolizer *s = pfs_symbolizer_new(&with_jit);
 	struct pfs_frame frame = { .addr = 0x7f0000001010, .name = "", .pid = 4711 };
 	const struct pfs_place *place;
+	struct pfs_jit_content content;
+	unsigned int nr = 0;
+	char line[256];
 	FILE *file;
+	int fd;
 
 	assert_non_null(with_jit.jit_dir);
 	snprintf(path, sizeof(path), "%s/perf-4711.map", dir);
@@ -153,6 +159,32 @@ static void test_perf_map(void **state)
 	with_jit.until.tv_sec = 1000000000;
 	s = pfs_symbolizer_new(&with_jit);
 	assert_null(only(s, &frame)->func);
+	pfs_symbolizer_free(s);
+	/* Its content was recorded: it may be of any time, and have grown. */
+	fd = open(path, O_RDWR);
+	assert_true(pfs_jit_content_of(&content, fd));
+	assert_int_equal(content.size, 162);
+	assert_string_equal(content.id, "57a87381515a76cd");
+	frame.addr = 0x7f0000001010;
+	frame.call = false;
+	assert_int_equal(lseek(fd, 0, SEEK_END), 162);
+	assert_int_equal(write(fd, "cut off\n7f0000001000 40 later\n", 30), 30);
+	s = pfs_symbolizer_new(&with_jit);
+	assert_int_equal(pfs_symbolizer_perf_map(s, 4711, &content), 0);
+	assert_string_equal(only(s, &frame)->func, "py::main:/a b.py");
+	frame.addr = 0x7f0000004008;
+	assert_null(only(s, &frame)->func);
+	assert_false(pfs_symbolizer_problem(s, &nr, line, sizeof(line)));
+	pfs_symbolizer_free(s);
+	/* Another one. */
+	frame.addr = 0x7f0000001010;
+	assert_int_equal(pwrite(fd, "x", 1, 0), 1);
+	close(fd);
+	s = pfs_symbolizer_new(&with_jit);
+	assert_int_equal(pfs_symbolizer_perf_map(s, 4711, &content), 0);
+	assert_null(only(s, &frame)->func);
+	assert_true(pfs_symbolizer_problem(s, &nr, line, sizeof(line)));
+	assert_string_equal(line, "perf-4711.map: another file now");
 	pfs_symbolizer_free(s);
 	unlink(path);
 	rmdir(dir);
