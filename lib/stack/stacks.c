@@ -49,6 +49,8 @@ static void place(struct pfs_space *space, struct pfs_frame *frame)
 	const struct pfs_region *region = pfs_space_find(space, frame->addr - frame->call);
 
 	frame->name = region ? pfs_region_name(space, region) : NULL;
+	if (frame->name && !strcmp(frame->name, "[vdso]"))
+		frame->off = frame->addr - region->start;
 	if (frame->name && pfs_region_is_file(region) && region->have & PFS_HAS(PFS_F_OFF)) {
 		frame->dev = region->dev;
 		frame->ino = region->ino;

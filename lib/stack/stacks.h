@@ -12,7 +12,7 @@ struct pfs_frame {
 	uint64_t addr;	  /* in user mode, or of no known function; else 0 */
 	const char *func; /* of the kernel, "do_user_addr_fault+0x1c"; NULL: addr has it */
 	const char *name; /* of the region there (pfs_region_name()): "" is anonymous; NULL: unknown */
-	uint64_t off;	  /* of addr in the file, bytes */
+	uint64_t off;	  /* of addr in the file or the vdso, bytes */
 	uint64_t ino;	  /* its file; 0 and dev 0: it has none, or it is unknown */
 	uint32_t dev;
 	int32_t pid; /* of its process; 0: unknown */

@@ -10,6 +10,7 @@
 #include "jit/jit.h"
 #include "jit/perf_map.h"
 #include "model/model.h"
+#include "os/vdso.h"
 #include "symbol/recorded_file.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ struct process {
 struct pfs_build_ids {
 	struct mapped *files;
 	struct process *processes;
+	bool vdso; /* a process has one */
 };
 
 struct pfs_build_ids *pfs_build_ids_new(void)
@@ -69,6 +71,7 @@ static int take(void *ctx, const struct pfs_event *ev)
 
 	if (take_process(ids, ev))
 		return -ENOMEM;
+	ids->vdso |= ev->kind == PFS_MAP && pfs_has(ev, PFS_F_NAME) && !strcmp(ev->name, "[vdso]");
 	if (ev->kind != PFS_MAP || (ev->have & needed) != needed || !(ev->perms & PFS_PERM_X) ||
 	    !pfs_is_file(ev->dev, ev->ino) || ev->name[0] != '/' || HASH_COUNT(ids->files) >= MAX_FILES)
 		return 0;
@@ -98,6 +101,8 @@ const char *pfs_build_ids_path(const struct pfs_build_ids *ids, uint32_t dev, ui
 	struct mapped_key key = { dev, ino };
 	struct mapped *file;
 
+	if (!dev && !ino)
+		return ids->vdso ? "[vdso]" : NULL;
 	HASH_FIND(hh, ids->files, &key, sizeof(key), file);
 	return file ? file->path : NULL;
 }
@@ -123,6 +128,17 @@ static int note_file(const struct mapped *file, pfs_note_fn *put, void *ctx)
 	return ret;
 }
 
+static int note_vdso(pfs_note_fn *put, void *ctx)
+{
+	struct pfs_build_id id;
+	int fd = pfs_vdso_open(), ret = 0;
+
+	if (fd >= 0 && pfs_build_id_read(&id, fd))
+		ret = put(ctx, 0, PFS_FACT(BUILD_ID, .what = "00:00", .text = id.hex));
+	pfs_close(fd);
+	return ret;
+}
+
 static int note_perf_map(int32_t pid, struct timespec since, pfs_note_fn *put, void *ctx)
 {
 	struct pfs_jit_file file = { .pid = pid };
@@ -136,7 +152,7 @@ static int note_perf_map(int32_t pid, struct timespec since, pfs_note_fn *put, v
 
 int pfs_build_ids_notes(struct pfs_build_ids *ids, struct timespec since, pfs_note_fn *put, void *ctx)
 {
-	int ret = 0;
+	int ret = ids->vdso ? note_vdso(put, ctx) : 0;
 
 	for (struct mapped *file = ids->files; !ret && file; file = file->hh.next)
 		ret = note_file(file, put, ctx);

@@ -19,11 +19,12 @@ void pfs_build_ids_free(struct pfs_build_ids *ids);
 /* Takes the events of a recording: files that are mapped for execution, or made executable. */
 struct pfs_sink pfs_build_ids_sink(struct pfs_build_ids *ids);
 
-unsigned int pfs_build_ids_nr(const struct pfs_build_ids *ids);				     /* files */
-const char *pfs_build_ids_path(const struct pfs_build_ids *ids, uint32_t dev, uint64_t ino); /* NULL: none was mapped */
+unsigned int pfs_build_ids_nr(const struct pfs_build_ids *ids); /* files */
+const char *pfs_build_ids_path(const struct pfs_build_ids *ids, uint32_t dev,
+			       uint64_t ino); /* NULL: none was mapped; 0, 0: "[vdso]" */
 
 /*
- * Passes a note for each file that can be read here, is the recorded one and has a build-id, or is a jitdump; and for each
+ * Passes a note for the vdso, as device and inode 0; for each file that can be read here, is the recorded one and has a build-id, or is a jitdump; and for each
  * perf map of a recorded process that was written to last after that time. 0 or what put() returned.
  */
 int pfs_build_ids_notes(struct pfs_build_ids *ids, struct timespec since, pfs_note_fn *put, void *ctx);

@@ -123,7 +123,7 @@ static int pack_note(struct packing *p, const struct pfs_note *note)
 		wanted.path = pfs_build_ids_path(p->ids, wanted.dev, fact.count);
 		wanted.ino = fact.count;
 		wanted.build_id = fact.text;
-		p->pack->nr_without_id -= wanted.path != NULL;
+		p->pack->nr_without_id -= wanted.path && pfs_is_file(wanted.dev, wanted.ino);
 		return wanted.path && is_new(p, fact.text) ? add_file(p->pack, &wanted, p->out, p->err) : 0;
 	}
 	if (!pfs_jit_file_read(&jit, note->key, note->value))

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "os/smaps.h"
+#include "os/vdso.h"
 #include "symbol/debug_file.h"
 
 #include <errno.h>
@@ -48,8 +49,8 @@ static enum pfs_elf_symbols_state judge(int fd, const struct stat *st, const str
 
 static int open_wanted(const struct pfs_elf_wanted *wanted, struct pfs_build_id *id, enum pfs_elf_symbols_state *state)
 {
-	struct stat st;
-	int fd = open_regular(wanted->path, &st, state);
+	struct stat st = { 0 };
+	int fd = strcmp(wanted->path, "[vdso]") ? open_regular(wanted->path, &st, state) : pfs_vdso_open();
 
 	if (fd < 0)
 		return -1;

@@ -455,14 +455,26 @@ static bool is_kernel(const struct pfs_frame *frame)
 	return frame->func || frame->addr >> 63;
 }
 
-static bool is_file(const struct pfs_frame *frame)
+/* One of a known build-id. That of a 32-bit process is another one, in the lowest 4 GiB. */
+static bool is_known_vdso(const struct pfs_symbolizer *s, const struct pfs_frame *frame)
 {
-	return !is_kernel(frame) && !pfs_frame_is_memory(frame);
+	const struct file_id none = { 0, 0 };
+	struct recorded_id *recorded;
+
+	if (!frame->name || strcmp(frame->name, "[vdso]") || !(frame->addr >> 32))
+		return false;
+	HASH_FIND(hh, s->build_ids, &none, sizeof(none), recorded);
+	return recorded;
+}
+
+static bool is_file(const struct pfs_symbolizer *s, const struct pfs_frame *frame)
+{
+	return !is_kernel(frame) && (!pfs_frame_is_memory(frame) || is_known_vdso(s, frame));
 }
 
 static struct module *module_of(struct pfs_symbolizer *s, const struct pfs_frame *frame)
 {
-	bool file = is_file(frame);
+	bool file = is_file(s, frame);
 	struct module_key key = { pfs_intern(&s->strings, frame->name), file ? frame->ino : 0, file ? frame->dev : 0 };
 
 	return frame->name && !key.name ? NULL : PFS_HASH_GET(s->modules, key, key);
@@ -475,9 +487,9 @@ static int look_up(struct pfs_symbolizer *s, struct module *module, struct site 
 
 	site->places = &site->one;
 	site->nr = 1;
-	err = !module	       ? kernel_place(s, &site->one, frame->func)
-	      : is_file(frame) ? file_place(s, module, site, frame)
-			       : memory_place(s, &site->one, module, frame, ts_ns);
+	err = !module		  ? kernel_place(s, &site->one, frame->func)
+	      : is_file(s, frame) ? file_place(s, module, site, frame)
+				  : memory_place(s, &site->one, module, frame, ts_ns);
 	if (err)
 		site->nr = 0;
 	return err;
@@ -486,7 +498,7 @@ static int look_up(struct pfs_symbolizer *s, struct module *module, struct site 
 const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns,
 					     uint32_t *nr)
 {
-	bool kernel = is_kernel(frame), file = is_file(frame);
+	bool kernel = is_kernel(frame), file = is_file(s, frame);
 	struct site_key key = { .at = file ? frame->off : frame->addr,
 				.pid = kernel || file ? 0 : frame->pid,
 				.call = frame->call };

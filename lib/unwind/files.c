@@ -6,7 +6,7 @@
 #include "base/write_all.h"
 #include "os/helper.h"
 #include "os/nobody.h"
-#include "os/smaps.h"
+#include "os/vdso.h"
 #include "unwind/cfi.h"
 
 #include <errno.h>
@@ -15,7 +15,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -242,37 +241,10 @@ static int open_mapped(const struct pfs_unwind_map *map, struct stat *st)
 	return fd < 0 ? open_path(map, path, st) : fd;
 }
 
-static int take_vdso(void *ctx, const struct pfs_smap *region)
-{
-	bool found = !strcmp(region->name, "[vdso]");
-
-	if (found)
-		*(struct pfs_smap *)ctx = *region;
-	return found;
-}
-
-static bool find_vdso(struct pfs_smap *vdso)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	bool found = maps && pfs_smaps_read(maps, take_vdso, vdso) == 1;
-
-	if (maps)
-		fclose(maps);
-	return found;
-}
-
-/* A copy of this process's own. */
 static int open_vdso(struct stat *st)
 {
-	struct pfs_smap vdso;
-	int fd = find_vdso(&vdso) ? memfd_create("vdso", MFD_CLOEXEC) : -1;
-
-	if (fd >= 0 && !pfs_write_all(fd, (const void *)(uintptr_t)vdso.start, vdso.end - vdso.start)) {
-		*st = (struct stat){ 0 };
-		return fd;
-	}
-	pfs_close(fd);
-	return -1;
+	*st = (struct stat){ 0 };
+	return pfs_vdso_open();
 }
 
 static int open_file(const struct pfs_unwind_map *map, struct stat *st)
