@@ -2,6 +2,7 @@
 /*
  * pfscope report: prints tables, and compares a recording with the kernel's own counts.
  */
+#include "classes/mapped.h"
 #include "code/code.h"
 #include "common/command.h"
 #include "common/reading.h"
@@ -20,7 +21,7 @@ static const struct argp_option options[] = {
 	{ "check", OPT_CHECK, NULL, 0,
 	  "Compare with the kernel's own counts and explain each difference (recordings of `run')", 1 },
 	{ "by", OPT_BY, "LIST", 0,
-	  "Only these tables: `file', `process', `region', `thread', `class'; of code `function', `line', `stack', `module', `instruction'",
+	  "Tables: `file', `process', `region', `thread', `class', `page-size', `node'; of code `function', `line', `stack', `module', `instruction'",
 	  1 },
 	{ "inlines", OPTION_FLAG(struct report_args, code.symbols.inlines), NULL, 0,
 	  "Count inlined functions by themselves", 1 },
@@ -44,8 +45,8 @@ static void parse_by(struct report_args *args, char *list, struct argp_state *st
 	memcpy(words + PFS_NR_REPORT_TABLES, pfs_code_tables, sizeof(pfs_code_tables));
 	for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
 		unsigned int nr = option_word(state, "by", word, words, PFS_NR_REPORT_TABLES + PFS_NR_CODE_TABLES,
-					      "file, process, region, thread, class, function, line, stack, module or "
-					      "instruction");
+					      "file, process, region, thread, class, page-size, node, function, line, "
+					      "stack, module or instruction");
 
 		if (nr < PFS_NR_REPORT_TABLES)
 			args->reading.view.by |= 1U << nr;
@@ -95,7 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = READING_ARGP(
 	options, parse, fault_reading_children,
-	"Print tables of a recording by file, by process, by region and, on request, by thread, by class or by the code that caused the faults: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
+	"Print tables of a recording by file, by process, by region and, on request, by thread, class, page, or the code that caused the faults: faults by kind, pages touched, mapped by fault-around and populated, regions mapped and unmapped, events lost.\v"
 	"Examples:\n"
 	"  pfscope report py.dat\n"
 	"  pfscope report --by file,region --top 10 py.dat\n"
@@ -132,21 +133,27 @@ static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *e
 	struct code_tables tables = { report->code.by ? pfs_code_new(&args->view.filter, &args->symbols, args->notes)
 						      : NULL,
 				      report };
+	bool by_mapped = args->view.by & PFS_REPORT_BY_MAPPED;
+	struct pfs_mapped *mapped = by_mapped ? pfs_mapped_new(&args->view.filter) : NULL;
 	struct pfs_report_more more = { put_code, &tables };
 	int ret = 0;
 
-	if ((by_thread && !threads) || (report->code.by && !tables.code))
+	if ((by_thread && !threads) || (by_mapped && !mapped) || (report->code.by && !tables.code))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for the tables");
 	if (threads)
 		pipeline_observe(p, pfs_report_threads_observer(threads));
 	if (tables.code)
 		pipeline_observe(p, pfs_code_observer(tables.code));
+	if (mapped)
+		pipeline_observe(p, pfs_mapped_observer(mapped));
 	args->view.threads = threads;
+	args->view.mapped = mapped;
 	args->view.classes = by_class ? args->classes : NULL;
 	args->view.more = tables.code ? &more : NULL;
 	if (!ret)
 		ret = reading_draw(args, p, err);
 	pfs_report_threads_free(threads);
+	pfs_mapped_free(mapped);
 	pfs_code_free(tables.code);
 	return ret;
 }

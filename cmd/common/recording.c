@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "common/command.h"
 #include "os/frames.h"
+#include "os/memory_nodes.h"
 #include "os/process.h"
 #include "refault/zram.h"
 #include "symbol/build_ids.h"
@@ -479,6 +480,19 @@ static int note_vm_events(struct recording *r, struct pfs_err *err)
 	return pfs_err_set(err, -ENOMEM, "no memory for a note");
 }
 
+static int note_zone(void *ctx, unsigned int node, uint64_t start, uint64_t end)
+{
+	struct recording *r = ctx;
+
+	return r->live->source->note(r->live, 0, PFS_FACT(MEMORY, .count = node, .start = start, .end = end));
+}
+
+/* Which page frame is on which node. */
+static int note_memory(struct recording *r, struct pfs_err *err)
+{
+	return pfs_memory_nodes(note_zone, r) == -ENOMEM ? pfs_err_set(err, -ENOMEM, "no memory for a note") : 0;
+}
+
 /* Of the files with code, so that they are recognized on another machine, or after an upgrade. */
 static int note_build_ids(struct recording *r, struct pfs_err *err)
 {
@@ -504,7 +518,7 @@ int recording_finish(struct recording *r, struct pfs_err *err)
 	control_close(&r->control_fd);
 	ret = refault_session_stop(&r->refault, err);
 	if (!ret)
-		ret = note_vm_events(r, err);
+		ret = note_vm_events(r, err) ?: note_memory(r, err);
 	if (!ret)
 		ret = r->live->source->stop(r->live, err);
 	if (!ret && r->hider) /* until then, what it has hidden is marked */

@@ -217,6 +217,7 @@ static int draw(void *ctx, FILE *out, struct pfs_err *err)
 		.filter = &args->filter,
 		.whole = args->whole,
 		.threads = args->threads,
+		.mapped = args->mapped,
 		.classes = args->classes,
 		.more = args->more,
 		.out = out,

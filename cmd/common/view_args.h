@@ -33,6 +33,7 @@ struct view_args {
 	struct pfs_filter filter;
 	const struct pfs_model *whole;		  /* of struct pfs_view_options, */
 	const struct pfs_report_threads *threads; /* and these */
+	const struct pfs_mapped *mapped;
 	const struct pfs_classes *classes;
 	const struct pfs_report_more *more;
 	const struct view_drawing *drawing; /* instead of the view; or NULL */

@@ -4,6 +4,8 @@
  * else it is concluded from the access, the error code, the region, and what happened to the page before. What several
  * classes would explain is unknown, with the reason.
  *
+ * mapped.h counts by the page that was mapped.
+ *
  * An observer adds them up. The model has to track presence (pfs_model_track_presence()).
  */
 #ifndef PFS_CLASSES_H

@@ -195,6 +195,7 @@ enum {
 	F(CODE, code, HEX, code, NULL) \
 	F(FLAGS, flags, SET, flags, flags_names) \
 	F(PFN, pfn, HEX, pfn, NULL) \
+	F(PAGE_SIZE, page_size, U64, page_size, NULL) \
 	F(LATENCY, latency, U64, latency_ns, NULL) \
 	F(ID, id, HEX, id, NULL) \
 	F(PERMS, perms, PERMS, perms, NULL) \
@@ -273,6 +274,7 @@ struct pfs_event {
 	uint64_t ip;
 	uint64_t code; /* the error code of the exception */
 	uint64_t pfn;
+	uint64_t page_size; /* bytes that the entry of the page table maps */
 	uint64_t latency_ns;
 	uint64_t id; /* the kernel's identity of the region while it lives */
 	uint64_t off, end_off;

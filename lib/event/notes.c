@@ -162,6 +162,8 @@ static const struct note notes[PFS_NR_NOTES] = {
 	[PFS_NOTE_JIT_FILE] = { .key = "jit_file",
 		{ OPTIONAL("pid", SIGNED, pid), OPTIONAL("dev", WORD, what), OPTIONAL("ino", NUMBER, count),
 		  FIELD("size", NUMBER, end), FIELD("id", STRING, text) } },
+	[PFS_NOTE_MEMORY] = { .key = "memory",
+		{ FIELD("node", NUMBER, count), FIELD("start", HEX, start), FIELD("end", HEX, end) } },
 	[PFS_NOTE_WARNING] = { .key = "warning", TEXT },
 };
 /* clang-format on */

@@ -8,6 +8,7 @@
  *     slabs.h       which caches of objects the kernel has merged
  *     page_cache.h  which pages of a file fault-around would map
  *     pagemap.h     which pages a process has mapped
+ *     memory_nodes.h /proc/zoneinfo: page frames of NUMA nodes
  *     vm_events.h   /proc/vmstat: pages taken away by the kernel
  *     helper.h      processes that outlive pfscope
  *     nobody.h      children without privileges

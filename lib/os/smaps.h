@@ -42,4 +42,10 @@ int pfs_smaps_read(FILE *smaps, pfs_smap_fn fn, void *ctx);
  */
 bool pfs_is_mapped_file(int fd, const struct stat *st, uint32_t dev, uint64_t ino);
 
+/*
+ * A copy of this process's own vdso, the kernel's code in each process, which is an ELF file in memory only: that of all 64-bit
+ * processes. The caller closes it. -1: there is none.
+ */
+int pfs_vdso_open(void);
+
 #endif

@@ -10,7 +10,7 @@
 #include "jit/jit.h"
 #include "jit/perf_map.h"
 #include "model/model.h"
-#include "os/vdso.h"
+#include "os/smaps.h"
 #include "symbol/recorded_file.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "os/smaps.h"
-#include "os/vdso.h"
 #include "symbol/debug_file.h"
 
 #include <errno.h>

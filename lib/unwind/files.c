@@ -6,7 +6,7 @@
 #include "base/write_all.h"
 #include "os/helper.h"
 #include "os/nobody.h"
-#include "os/vdso.h"
+#include "os/smaps.h"
 #include "unwind/cfi.h"
 
 #include <errno.h>

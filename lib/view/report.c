@@ -6,6 +6,7 @@
 #include "view/report.h"
 
 #include "classes/classes.h"
+#include "classes/mapped.h"
 #include "view/labels.h"
 
 #include <errno.h>
@@ -317,6 +318,21 @@ static bool has_classes(const struct pfs_report_lines *g)
 	return g->options->classes;
 }
 
+static void fill_page_sizes(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	pfs_mapped_sizes(g->options->mapped, table, g->options->format == PFS_VIEW_TEXT);
+}
+
+static void fill_nodes(struct pfs_table *table, const struct pfs_report_lines *g)
+{
+	pfs_mapped_nodes(g->options->mapped, g->model, table, g->options->format == PFS_VIEW_TEXT);
+}
+
+static bool has_mapped(const struct pfs_report_lines *g)
+{
+	return g->options->mapped;
+}
+
 static void add_handling(struct pfs_table *table, unsigned int how, unsigned int class, const struct pfs_handling *h)
 {
 	pfs_table_word(table, pfs_fields[PFS_F_HOW].names[how]);
@@ -468,13 +484,16 @@ static const struct section sections[] = {
 	{ "region", "By region", region_columns, fill_regions, NULL },
 	{ "thread", "By thread", thread_columns, fill_threads, has_threads },
 	{ "class", "By class", pfs_classes_columns, fill_classes, has_classes },
+	{ "page_size", "By page size", pfs_mapped_size_columns, fill_page_sizes, has_mapped },
+	{ "node", "By NUMA node", pfs_mapped_node_columns, fill_nodes, has_mapped },
 	{ "handling", "By handling", handling_columns, fill_handling, has_handling },
 	{ "gap", "Lost events", gap_columns, fill_gaps, has_gaps },
 	{ "not_told", "Not reported", not_told_columns, fill_not_told, has_not_told },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
-const char *const pfs_report_tables[PFS_NR_REPORT_TABLES] = { "file", "process", "region", "thread", "class" };
+const char *const pfs_report_tables[PFS_NR_REPORT_TABLES] = { "file",  "process",   "region", "thread",
+							      "class", "page-size", "node" };
 
 static int put_section(const struct pfs_report_lines *g, const struct section *section)
 {

@@ -42,6 +42,7 @@ struct pfs_view_options {
 	const struct pfs_filter *filter;	  /* NULL: everything */
 	const struct pfs_report_threads *threads; /* of a report by thread; NULL: none */
 	const struct pfs_classes *classes;	  /* of a report by class; NULL: none */
+	const struct pfs_mapped *mapped;	  /* of a report by page size or node; NULL: none */
 	const struct pfs_report_more *more;	  /* further tables of a report; NULL: none */
 	const struct pfs_model *whole;		  /* without the filter; NULL: the same model, or it is not known */
 };
@@ -72,7 +73,12 @@ extern const struct pfs_view pfs_views[];
 const struct pfs_view *pfs_view_find(const char *name);
 
 /* The words of --by of a report. The last ones need observers. */
-enum { PFS_NR_REPORT_TABLES = 5, PFS_REPORT_BY_THREAD = 1 << 3, PFS_REPORT_BY_CLASS = 1 << 4 };
+enum {
+	PFS_NR_REPORT_TABLES = 7,
+	PFS_REPORT_BY_THREAD = 1 << 3,
+	PFS_REPORT_BY_CLASS = 1 << 4,
+	PFS_REPORT_BY_MAPPED = 1 << 5 | 1 << 6,
+};
 extern const char *const pfs_report_tables[PFS_NR_REPORT_TABLES];
 
 /*

@@ -154,6 +154,8 @@ static int on_fault(struct perf_session *s, const struct perf_item *item)
 	PFS_SET(&ev, class, CLASS, item->class);
 	if (item->phys)
 		PFS_SET(&ev, pfn, PFN, item->phys / s->page_size);
+	if (item->page_size && !(item->page_size & (item->page_size - 1)))
+		PFS_SET(&ev, page_size, PAGE_SIZE, item->page_size);
 	if (item->data && s->unwinder)
 		chain = perf_dump_chain(s, p, item, &cut);
 	if (item->data)

@@ -168,6 +168,17 @@ static int find_region(const struct dec_site *site, struct mirror_region **r)
 
 /* ---- events ---- */
 
+static unsigned int huge_order(const struct pfs_decoder *d)
+{
+	return d->page_shift - 3; /* a page table full of pages */
+}
+
+/* Those of hugetlbfs may be larger. */
+static bool has_known_size(const struct pfs_rec_fault *fault, const struct mirror_region *r)
+{
+	return !(fault->what & PFS_WHAT_HUGE) || (r && !(r->traits & PFS_TRAIT_HUGETLB));
+}
+
 /* What exceptions and other faults have in common. */
 static void describe(const struct pfs_decoder *d, struct pfs_event *ev, const struct pfs_rec *rec,
 		     const struct mirror_region *r)
@@ -190,6 +201,9 @@ static void describe(const struct pfs_decoder *d, struct pfs_event *ev, const st
 	}
 	if (fault->what & PFS_WHAT_PFN)
 		PFS_SET(ev, pfn, PFN, fault->pfn);
+	if (fault->what & PFS_WHAT_PFN && has_known_size(fault, r))
+		PFS_SET(ev, page_size, PAGE_SIZE,
+			dec_page_size(d) << (fault->what & PFS_WHAT_HUGE ? huge_order(d) : 0));
 	if (handled && fault->what & PFS_WHAT_FILE)
 		dec_set_file(ev, fault->dev, fault->ino, fault->pgoff << d->page_shift);
 	if (r)
@@ -211,11 +225,6 @@ static int emit_fault(struct pfs_decoder *d, const struct pfs_rec *rec, struct d
 	if (r)
 		dec_set_range(&ev, r->start, r->end);
 	return pfs_emit(&d->sink, &ev);
-}
-
-static unsigned int huge_order(const struct pfs_decoder *d)
-{
-	return d->page_shift - 3; /* a page table full of pages */
 }
 
 /* The page or the huge page. */

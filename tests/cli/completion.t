@@ -26,7 +26,7 @@ is "$(complete_words '')" "$(sort <<<"$commands"$'\n'help$'\n--help\n--version\n
 is "$(complete_words help ev)" 'events ' 'commands behind help'
 is "$(complete_words render --co)" '--color --comm ' 'options of render'
 is "$(complete_words plot --format p)" 'pdf png ' 'formats of plot'
-is "$(complete_words report --by p)" 'process ' 'tables of report'
+is "$(complete_words report --by p)" 'page-size process ' 'tables of report'
 is "$(complete_words plot --theme '')" 'dark light ' 'themes of plot'
 is "$(complete_words plot --sort '')" 'address faults ' 'orders of plot'
 is "$(complete_words plot --color-by =  t)" 'thread ' 'what colours of plot go by'

@@ -18,7 +18,7 @@ rooms()
 	lib jit: event os base
 	lib model: event base
 	lib stack: model base
-	lib classes: model base
+	lib classes: model event base
 	lib reference: model event base
 	lib simulate: reference base
 	lib view: classes simulate reference model event base
@@ -48,7 +48,7 @@ rooms()
 	perf faults: unwind event os base
 	cmd common: classes capture faults user text dat assemble record session live view symbol refault model event os base
 	cmd kmap: common module plot symbol objects event base
-	cmd commands: kmap common capture tracefs assemble session module compare export plot code symbol view simulate reference objects refault model event os base
+	cmd commands: kmap common classes capture tracefs assemble session module compare export plot code symbol view simulate reference objects refault model event os base
 	END
 }
 

@@ -53,7 +53,7 @@ for command in events maps pages diff; do
 done
 refused 2 'json, --csv and --format: only one' 'two formats' report --json --csv x
 refused 2 'json, --csv and --format: only one' '... one by its name' mrc --json --format csv x
-refused 2 '--by: pages: must be file, process, region, thread, class, function, line, stack, module or instruction' 'report --by pages' report --by file,pages x
+refused 2 '--by: pages: must be file, process, region, thread, class, page-size, node, function, line, stack, module or instruction' 'report --by pages' report --by file,pages x
 refused 2 '--top: 0: must be a number of lines' 'report --top 0' report --top 0 x
 refused 2 '--format: xml: must be text, json or csv' 'events --format=xml' events --format=xml x
 for command in events maps report pages mrc; do

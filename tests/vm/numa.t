@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 300
 #
-# --refault by NUMA hinting faults, on machines with two nodes: numa.guest has the tests.
+# On machines with two nodes: --refault by NUMA hinting faults (numa.guest), and on which node the page of a fault is.
 
 . "${0%/*}/vm.sh"
 boot_args=(-n 2)
 in_guests 200 bash tests/vm/numa.guest
+in_guests 200 bash tests/live/mapped.t
 done_testing

@@ -84,7 +84,7 @@ static void test_all_of_a_fault(void **state)
 	rec.fault.pfn = 0x1234;
 	forge_put(f, &rec);
 	forge_expect(f, "fault addr=31234 start=30000 end=40000 ip=401000 access=write mode=user "
-			"class=minor how=cow code=6 flags=write,user pfn=1234 latency=7 "
+			"class=minor how=cow code=6 flags=write,user pfn=1234 page_size=4096 latency=7 "
 			"id=2 off=12288 dev=fe:00 ino=7\n");
 	forge_free(f);
 }
@@ -367,13 +367,33 @@ static void test_huge_pages(void **state)
 	rec.fault.pfn = 0x12345;
 	forge_put(f, &rec);
 	forge_expect(f, "fault addr=345678 start=200000 end=800000 ip=401000 access=write mode=user "
-			"class=minor how=huge code=6 flags=write pfn=12345 latency=7 id=1\n"
+			"class=minor how=huge code=6 flags=write pfn=12345 page_size=2097152 latency=7 id=1\n"
 			"huge pfn=12200 order=9\n");
 	rec = forge_fault(f, &big, 0x445678, PFS_FLAG_WRITE, MINOR);
 	rec.fault.what = PFS_WHAT_HANDLED | PFS_WHAT_KERNEL | PFS_WHAT_HUGE;
 	forge_put(f, &rec);
 	forge_expect(f, "populate start=400000 end=600000 access=write class=minor how=huge flags=write "
 			"latency=7 id=1 by=gup\nhuge start=400000 end=600000 order=9\n");
+	forge_free(f);
+}
+
+/* Those of hugetlbfs have several sizes, and the module does not say which it is. */
+static void test_hugetlbfs(void **state)
+{
+	struct forge *f = forge_new();
+	struct forge_vma big = {
+		.vma = 1, .start = 0x200000, .end = 0x800000, .flags = VM_RW, .traits = PFS_WIRE_HUGETLB
+	};
+	struct pfs_rec rec;
+
+	forge_comm(f, "cat", 0, 0);
+	LAYOUT(f, START, 0, UINT64_MAX, big);
+	forge_forget(f);
+	rec = forge_fault(f, &big, 0x345678, PFS_FLAG_WRITE, MINOR);
+	rec.fault.what |= PFS_WHAT_HUGE | PFS_WHAT_PFN;
+	rec.fault.pfn = 0x12345;
+	forge_put(f, &rec);
+	expect_fields(f, "fault pfn=12345 !page_size= huge pfn=12200");
 	forge_free(f);
 }
 
@@ -516,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_touched_by_a_stranger),
 		cmocka_unit_test(test_a_page_of_a_stranger),
 		cmocka_unit_test(test_huge_pages),
+		cmocka_unit_test(test_hugetlbfs),
 		cmocka_unit_test(test_large_folios),
 		cmocka_unit_test(test_around),
 		cmocka_unit_test(test_around_exactly),

@@ -78,11 +78,11 @@ static void test_csv_golden(void **state)
 	assert_string_equal(
 		text,
 		"time,kind,cpu,pid,tid,comm,space,op,addr,start,end,from,len,ip,access,mode,"
-		"class,how,code,flags,pfn,latency,id,perms,off,end_off,dev,ino,traits,by,error,advice,target,state,child,"
+		"class,how,code,flags,pfn,page_size,latency,id,perms,off,end_off,dev,ino,traits,by,error,advice,target,state,child,"
 		"child_tid,shared,last,sig,order,count,interval,site,func,ptr,size,allocated,"
 		"cache,stack,frames,key,value,name,inferred\r\n"
 		"123.456789012,fault,1,42,-1,\"cat \"\"x\"\"\",,,0x7f0012345000,,,,,,write,,"
-		"minor,,,,,9007199254740992,,rw-p,,,fe:00,18446744073709551615,"
+		"minor,,,,,,9007199254740992,,rw-p,,,fe:00,18446744073709551615,"
 		"\"stack,locked\",,,,,,,,,1,,,,,,,,,,,,,,,\"caf\xe9\",class dev\r\n");
 	free(text);
 }
