@@ -21,9 +21,9 @@ enum { BLOCK_SHIFT = 9 }; /* nodes begin where 512 frames do; of others the node
 enum reason { KNOWN, NO_FRAME, UNMAPPED, SIZES, NOT_RECORDED, NO_NOTES, NO_NODE, BOTH_NODES };
 
 static const char *const reasons[] = {
-	[NO_FRAME] = "unknown: zero page, or of the kernel", /* perf reports none */
+	[NO_FRAME] = "unknown: zero page or of the kernel", /* perf reports none */
 	[UNMAPPED] = "unknown: no page was mapped",
-	[SIZES] = "unknown: huge, of hugetlbfs",
+	[SIZES] = "unknown: huge page of hugetlbfs",
 	[NOT_RECORDED] = "unknown: not recorded (--pfn)",
 	[NO_NOTES] = "unknown: the nodes were not recorded",
 	[NO_NODE] = "unknown: in no zone",

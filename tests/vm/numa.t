@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 300
+# timeout: 600
 #
 # On machines with two nodes: --refault by NUMA hinting faults (numa.guest), and on which node the page of a fault is.
 
 . "${0%/*}/vm.sh"
-boot_args=(-n 2)
+build_probes || { done_testing; exit; }
+boot_args=(-n 2 -e "MODULES=$T/share")
 in_guests 200 bash tests/vm/numa.guest
-in_guests 200 bash tests/live/mapped.t
+in_guests 300 bash tests/live/mapped.t
 done_testing
