@@ -28,7 +28,7 @@ int pfs_view_mrc_draw(const struct pfs_mrc_view *view, const struct pfs_view_opt
 
 /* ---- the sentences that stand with each curve (view/mrc_words.c) ---- */
 
-enum { PFS_MRC_WORDS_MAX = 1024 };
+enum { PFS_MRC_WORDS_MAX = 1536 };
 
 /* "exact", "sampled", "exact and sampled"; "exact where observed" and so on if some pages (then) were not. */
 const char *pfs_mrc_kind(const struct pfs_mrc_curve *curve, uint64_t unobserved);

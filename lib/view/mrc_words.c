@@ -48,6 +48,22 @@ const char *pfs_mrc_seen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve
 	return buf;
 }
 
+/* With N accessible pages (N - 1 others than the one that has faulted) a distance is that in the recording, give or take N - 1. */
+static void put_microset(char *buf, size_t size, const struct pfs_model *model)
+{
+	struct pfs_fact fact;
+
+	*buf = '\0';
+	if (!pfs_model_fact(model, PFS_NOTE_MICROSET, &fact) || !fact.count)
+		return;
+	snprintf(buf, size,
+		 "accesses to the last %" PRIu64
+		 " pages of each %s, which were accessible (of one %s, in the regions that "
+		 "were hidden, all accesses miss in M pages, from %" PRIu64 " on, under lru at most as often as the "
+		 "references seen in M - %" PRIu64 ", and at least as often as in M + %" PRIu64 "); ",
+		 fact.count, fact.what, fact.what, 2 * fact.count - 1, fact.count - 1, fact.count - 1);
+}
+
 const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve,
 			   const struct pfs_refs_stats *stats, const struct pfs_model *model)
 {
@@ -55,6 +71,7 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 	bool again = curve->refs > pfs_stack_distance_pages(curve->distances);
 	char pages[48], how[PFS_REFAULT_HOW_MAX], refault[PFS_REFAULT_HOW_MAX + 64] = "";
 	char sampling[PFS_REFAULT_HOW_MAX + 64] = "", unasked[256] = "", huge[128] = "";
+	char microset[384];
 
 	if (stats->unasked_huge)
 		snprintf(huge, sizeof(huge),
@@ -75,8 +92,9 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 		pfs_refault_how_text(how, &stats->refault);
 		snprintf(sampling, sizeof(sampling), ", sampled %s", how);
 	}
+	put_microset(microset, sizeof(microset), model);
 	snprintf(buf, PFS_MRC_WORDS_MAX,
-		 "%s%s%s%s%s%s%s; %s%smisses and ratios are those of the references seen, not "
+		 "%s%s%s%s%s%s%s; %s%s%smisses and ratios are those of the references seen, not "
 		 "of the program's accesses%s",
 		 model->user_mode_only ? "faults in kernel mode; " : "",
 		 pfs_model_polled(model) ? "removals and moves of regions between two reads of the layout, after which "
@@ -84,7 +102,7 @@ const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_cur
 					 : "",
 		 exact ? "accesses to a page between two of its faults" : "", refault,
 		 exact && curve->sampled ? "; " : "",
-		 curve->sampled ? "all accesses in a sample's interval but one" : "", sampling,
+		 curve->sampled ? "all accesses in a sample's interval but one" : "", sampling, microset,
 		 unasked[0] ? "accesses to " : "", unasked,
 		 again ? ""
 		       : ". No page was seen referenced a second time: every miss is a first touch, which "

@@ -3,14 +3,17 @@
 # timeout: 300
 #
 # pfscope mrc against naive simulators that are fed with all addresses of real programs, as valgrind's lackey traces them: of
-# the whole string its ratios are equal; of what --microset 8 records of it (misses of a FIFO of 8) OPT bounds those of the
-# whole string on both sides: OPT(M) recorded <= OPT(M) <= OPT(M - 8) recorded.
+# the whole string its ratios are equal; what --microset 8 records of it (misses of a FIFO of 8) bounds those of the whole string
+# on both sides: OPT(M) recorded <= OPT(M) <= OPT(M - 8) recorded, and LRU(M + 7) recorded <= LRU(M) <= LRU(M - 7) recorded.
 
 . "${0%/*}/../tap.sh"
 need_programs valgrind "$WORK/kernels"
 cd "$T" || exit
 sizes='9 12 16 24 32 48 64'
 below='1 4 8 16 24 40 56'	# less 8 pages
+far='15 16 24 32 48 64'		# from 2 * 8 - 1 on
+fewer='8 9 17 25 41 57'		# less 7 pages
+more='22 23 31 39 55 71'
 
 # The pages of a trace of lackey, numbered as they come; what repeats the page before is one reference.
 pages()
@@ -93,6 +96,23 @@ by_mrc()
 		}' "$T/out"
 }
 
+# bounded NAME LOW ALL HIGH: in each place of the lists of SIZE:MISSES
+bounded()
+{
+	is "$(paste <(tr ' ' '\n' <<<"$2") <(tr ' ' '\n' <<<"$3") <(tr ' ' '\n' <<<"$4") | awk -F '[:\t]' '
+		{ good += NF == 6 && $2 <= $4 && $4 <= $6 && $6 > 0 }
+		END { print good, NR }')" "$(wc -w <<<"$3") $(wc -w <<<"$3")" "$1" || diag "$2 / $3 / $4"
+}
+
+# Two strings that make the same recording: no curve of all accesses can be exact.
+one='1 2 3 4 1 5 1'
+other='1 2 3 4 2 5 1'
+is "$(tr ' ' '\n' <<<"$one" | fifo 4)" "$(tr ' ' '\n' <<<"$other" | fifo 4)" 'two strings, one recording'
+is "$(tr ' ' '\n' <<<"$one" | misses lru 4) $(tr ' ' '\n' <<<"$other" | misses lru 4)" '4:5 4:6' '... and two curves'
+{ as_events <<<"$(tr ' ' '\n' <<<"$one" | fifo 4)" | sed '2a 0.000000001 note key="microset" value="pages=4 by=thread regions=anon"'; } >one.events
+pfscope mrc one.events
+like "$(tr -s ' \n' ' ' <<<"$out")" 'the last 4 pages of each thread, .* M pages, from 7 on, .* M - 3, .* M \+ 3\)' 'the output says how far they are apart'
+
 for kind in ijk ikj sort hash; do
 	valgrind --tool=lackey --trace-mem=yes --log-file=trace "$WORK/kernels" $kind
 	pages <trace >all
@@ -110,18 +130,12 @@ for kind in ijk ikj sort hash; do
 	pfscope mrc --csv --policy opt --sizes "$(tr ' ' '\n' <<<"$sizes $below" | sort -nu | paste -sd,)" recorded.events
 	# shellcheck disable=SC2086
 	bounds=$(by_mrc opt $sizes)/$(by_mrc opt $below)
-	is "$(awk -v whole="$whole" -v bounds="$bounds" 'BEGIN {
-		split(bounds, side, "/")
-		nr = split(whole, all, " ")
-		split(side[1], low, " ")
-		split(side[2], high, " ")
-		for (i = 1; i <= nr; i++) {
-			split(all[i], a, ":")
-			split(low[i], l, ":")
-			split(high[i], h, ":")
-			good += l[2] <= a[2] && a[2] <= h[2] && h[2] > 0
-		}
-		print good, nr }')" '7 7' "$kind: OPT of what a set of 8 records bounds that of all references" ||
-		diag "$bounds of $whole"
+	bounded "$kind: OPT of what a set of 8 records bounds that of all references" "${bounds%/*}" "$whole" "${bounds#*/}"
+	pfscope mrc --csv --sizes "${far// /,}" all.events
+	# shellcheck disable=SC2086
+	whole=$(by_mrc lru $far)
+	pfscope mrc --csv --sizes "$(tr ' ' '\n' <<<"$fewer $more" | sort -nu | paste -sd,)" recorded.events
+	# shellcheck disable=SC2086
+	bounded "$kind: LRU with 7 pages more and fewer bounds it, too" "$(by_mrc lru $more)" "$whole" "$(by_mrc lru $fewer)"
 done
 done_testing
