@@ -361,11 +361,13 @@ static void fill_handling(struct pfs_table *table, const struct pfs_report_lines
 		}
 }
 
-/* Is anything known of how any fault was handled? */
+/* Is anything known of how any fault was handled? That is not counted by region. */
 static bool has_handling(const struct pfs_report_lines *g)
 {
 	const struct pfs_counts *counts = &g->model->counts;
 
+	if (pfs_filter_has_regions(g->options->filter))
+		return false;
 	for (unsigned int how = 0; how < PFS_NR_HOW; how++)
 		for (unsigned int class = 0; class <= PFS_MAJOR_CLASS; class ++) {
 			const struct pfs_handling *h = &counts->handling[how][class];
@@ -666,6 +668,8 @@ static int put_recording(const struct pfs_report_lines *g)
 		ret = put_refault(g) ?: put_microset(g);
 		pfs_json_end(g->json, "}");
 	} else {
+		if (!g->nr_processes)
+			fprintf(out, "no process to show (of %u in the recording)\n", m->nr_procs);
 		pfs_plural(lost, sizeof(lost), m->nr_events, "event");
 		fprintf(out, "%s in %s s, ", lost, pfs_time_text(end, m, m->last_ns));
 		if (!pfs_lost_text(lost, pfs_gaps_shown(m, options->filter)))

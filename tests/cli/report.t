@@ -93,4 +93,11 @@ pfscope report --csv --by region "$T/polled"
 is "$(awk -F, '/^table/ { for (i = 1; i <= NF; i++) at[$i] = i } /^region/ { print $at["faults"], $at["gone"], $NF }' <<<"$out" | sort)" \
 	'1 0 /lib/over
 3 1 anon' 'a mapping that another has replaced unreported keeps its faults'
+# What is not counted by region is not shown with --region.
+pfscope report "$ROOT/examples/tour-stap.events"
+like "$out" 'By handling' 'how faults were handled is a table'
+pfscope report --region stack "$ROOT/examples/tour-stap.events"
+unlike "$out" 'By handling' '... but not of one region'
+pfscope report --pid 99999 "$ROOT/examples/tour-stap.events"
+like "$out" 'no process to show \(of 1 in the recording\)' 'nothing is left: the report says so'
 done_testing
