@@ -463,7 +463,7 @@ cat >"$T/wprobes" <<'EVENTS'
              cat-42      [001] d.Z.. 100.000700: pfs_word0: (other+0x22/0x90) addr=0xffff888118e22f00 off=0x0 value=0x0 word=0x0
 EVENTS
 # Text of a kernel that has them (6.12 with the events under review, in QEMU): `trace` of an instance of kmap record's.
-file=$DATA/text/kernel-wprobe.trace
+file=$DATA/text/kernel-kmem-wprobe.trace
 is "$("$PFSCOPE" events "$file" 2>/dev/null | grep -c ' access ')" "$(grep -c 'pfs_word[0-9]: (' "$file")" "the kernel's text: each is an access"
 like "$("$PFSCOPE" events "$file" 2>/dev/null)" '9.695222000 access cpu=1 tid=105 len=8 access=write off=0 func="dup_fd\+0x1ec" ptr=ff11000002a179c0' '... the one that changed the value wrote'
 

@@ -11,9 +11,9 @@ fixtures=$(cd "$DATA" && ls dat/*.dat text/*.dat text/*.trace text/report*.txt |
 # ---- every fixture, every way in ----
 
 # Those without page faults are refused: kmap reads them.
-for name in text/kernel-kmem.trace text/report-kmem.txt; do
+for name in text/kernel-kmem.trace text/kernel-kmem-wprobe.trace text/report-kmem.txt; do
 	pfscope render "$DATA/$name"
-	like "$status|$out|$err" '^1\|\|pfscope: .*: no page-fault events, only .*kmalloc.*pfscope kmap' "$name: holds no page faults"
+	like "$status|$out|$err" '^1\|\|pfscope: .*: no page-fault events, only .*km(alloc|em_cache_alloc).*pfscope kmap' "$name: holds no page faults"
 done
 for name in $fixtures; do
 	file=$DATA/$name
