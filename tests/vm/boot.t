@@ -59,7 +59,7 @@ started()
 {
 	local i
 
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 4000; i++)); do # others may have all places for guests
 		grep -qs GUEST_RUNS "${TMPDIR:-/tmp}/pfscope-guest.$1/console" && return
 		sleep 0.1
 	done
