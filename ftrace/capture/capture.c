@@ -200,7 +200,7 @@ int capture_wait(struct pfs_live *live, struct pollfd *fds, unsigned int nr_fds,
 	struct pfs_capture *c = capture_of(live);
 	struct pollfd *all;
 	/* The side-band is read ten times a second: its rings wake nobody after a thread has ended. */
-	int nr = poll_list(c, fds, nr_fds), limit = 100, ret;
+	int nr = poll_list(c, fds, nr_fds), limit = c->dumps ? PFS_DUMPS_WAIT_MS : 100, ret;
 
 	if (nr < 0)
 		return pfs_err_set(err, nr, "no memory to wait with");

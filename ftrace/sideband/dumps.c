@@ -305,7 +305,7 @@ static int on_map(struct pfs_dumps *d, const struct raw_event *ev)
 		ev->arg[0], ev->arg[1], ev->arg[2], ev->arg[4], ev->arg[3], ev->tgid, name
 	};
 	struct proc *p = proc_of(d, ev->tgid);
-	int ret = p ? pfs_unwind_space_map(p->space, &map, ev->arg[5] & PROT_EXEC && *name) : -ENOMEM;
+	int ret = p ? pfs_unwind_space_map(p->space, &map, ev->arg[5] & PROT_EXEC) : -ENOMEM;
 
 	return ret < 0 ? ret : 0;
 }

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "os/kallsyms.h"
 #include "record/raw.h"
+#include "unwind/unwind.h"
 
 #include <poll.h>
 #include <sys/types.h>
@@ -35,6 +36,9 @@ void pfs_dumps_begin(struct pfs_dumps *d, uint64_t ts_ns);
 
 /* Writes what to poll, an entry for each CPU at most, and returns how many. */
 unsigned int pfs_dumps_poll(const struct pfs_dumps *d, struct pollfd *fds);
+
+/* How long they may wait for that. */
+enum { PFS_DUMPS_WAIT_MS = PFS_UNWIND_WAIT_MS };
 
 /* Takes in what the kernel has ready. 0 or -ENOMEM. */
 int pfs_dumps_drain(struct pfs_dumps *d);

@@ -2,10 +2,14 @@
 #include "unwind/unwind.h"
 
 #include "base/array.h"
+#include "unwind/code_rules.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+
+enum { KNOWN_BITS = 8, CODE_READ = 16 };
 
 struct code {
 	struct pfs_unwind_map map; /* with its own name */
@@ -16,6 +20,10 @@ struct code {
 struct pfs_unwind_space {
 	struct code *code; /* by address, without overlaps */
 	size_t nr, max;
+	struct {
+		uint64_t addr;
+		struct pfs_rules *rules; /* or NULL */
+	} known[1 << KNOWN_BITS];	 /* of code in no file, since what can be executed has changed */
 };
 
 struct pfs_unwind_space *pfs_unwind_space_new(void)
@@ -28,10 +36,19 @@ static void free_code(struct code *code)
 	free((char *)code->map.name);
 }
 
+static void forget_rules(struct pfs_unwind_space *space)
+{
+	for (size_t i = 0; i < 1 << KNOWN_BITS; i++) {
+		free(space->known[i].rules);
+		space->known[i].rules = NULL;
+	}
+}
+
 void pfs_unwind_space_free(struct pfs_unwind_space *space)
 {
 	if (!space)
 		return;
+	forget_rules(space);
 	for (size_t i = 0; i < space->nr; i++)
 		free_code(&space->code[i]);
 	free(space->code);
@@ -95,6 +112,7 @@ int pfs_unwind_space_unmap(struct pfs_unwind_space *space, uint64_t start, uint6
 
 	if (ret || at >= to)
 		return ret;
+	forget_rules(space);
 	for (size_t i = at; i < to; i++)
 		free_code(&space->code[i]);
 	memmove(space->code + at, space->code + to, (space->nr - to) * sizeof(*space->code));
@@ -121,19 +139,52 @@ int pfs_unwind_space_map(struct pfs_unwind_space *space, const struct pfs_unwind
 	return insert(space, place_of(space, map->start), (struct code){ .map = *map }) ?: 1;
 }
 
-static const struct pfs_rules *rules_at(struct pfs_unwind_files *files, struct pfs_unwind_space *space, uint64_t addr)
+/*
+ * Of code in no file, as JIT compilers make it, nothing is known but its instructions: those of Python's trampolines between its
+ * functions (python -X perf) are a call and the way back. `addr` is where the call returns. NULL: they are others, or the process
+ * has ended.
+ */
+static const struct pfs_rules *rules_in_memory(struct pfs_unwind_space *space, const struct pfs_unwind_map *map,
+					       uint64_t addr)
 {
-	size_t at = place_of(space, addr);
-	struct code *code = at < space->nr && space->code[at].map.start <= addr ? &space->code[at] : NULL;
+	typeof(space->known[0]) *known = &space->known[addr * UINT64_C(0x9e3779b97f4a7c15) >> (64 - KNOWN_BITS)];
+	uint8_t code[CODE_READ];
+	struct iovec local = { code, CODE_READ }, remote = { (void *)(uintptr_t)addr, CODE_READ }; /* NOLINT */
+	struct pfs_rules *rules;
+
+	if (known->rules && known->addr == addr)
+		return known->rules;
+	if (map->end - addr < CODE_READ)
+		local.iov_len = remote.iov_len = map->end - addr;
+	if (process_vm_readv(map->pid, &local, 1, &remote, 1, 0) != (ssize_t)local.iov_len)
+		return NULL;
+	rules = pfs_code_rules(code, local.iov_len);
+	if (!rules)
+		return NULL;
+	free(known->rules);
+	known->addr = addr;
+	known->rules = rules;
+	return rules;
+}
+
+/* At that address; called: a call returns there, so it is before it. */
+static const struct pfs_rules *rules_at(struct pfs_unwind_files *files, struct pfs_unwind_space *space, uint64_t addr,
+					bool called)
+{
+	uint64_t in = addr - called;
+	size_t at = place_of(space, in);
+	struct code *code = at < space->nr && space->code[at].map.start <= in ? &space->code[at] : NULL;
 
 	if (!code)
 		return NULL;
 	if (!code->looked)
 		code->file = pfs_unwind_file(files, &code->map);
 	code->looked = true;
-	if (!code->file)
-		return NULL;
-	return pfs_unwind_file_rules(files, code->file, code->map.off + (addr - code->map.start));
+	if (code->file)
+		return pfs_unwind_file_rules(files, code->file, code->map.off + (in - code->map.start));
+	return called && !code->map.dev && !code->map.ino && addr < code->map.end
+		       ? rules_in_memory(space, &code->map, addr)
+		       : NULL;
 }
 
 unsigned int pfs_unwind(struct pfs_unwind_files *files, struct pfs_unwind_space *space, const struct pfs_regs *regs,
@@ -149,7 +200,7 @@ unsigned int pfs_unwind(struct pfs_unwind_files *files, struct pfs_unwind_space 
 
 		frames[nr] = now.value[PFS_REG_PC] + (nr && !called);
 		nr++;
-		rules = rules_at(files, space, now.value[PFS_REG_PC] - called);
+		rules = rules_at(files, space, now.value[PFS_REG_PC], called);
 		step = rules ? pfs_rules_step(rules, &now, dump) : PFS_STEP_UNKNOWN;
 		called = rules && !rules->signal;
 	}

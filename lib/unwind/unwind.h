@@ -9,6 +9,7 @@
  *     unwind.h     spaces, and unwinding
  *     files.h      files and their rules, and the helper that reads them
  *     rules.h      registers, and the step from a function to its caller
+ *     code_rules.h rules of code that has none
  *     user_regs.h  registers and stacks, as perf events report them
  *     sample.h     ... with the kernel's chain, kept until they are unwound
  */
@@ -37,6 +38,9 @@ int pfs_unwind_space_map(struct pfs_unwind_space *space, const struct pfs_unwind
 int pfs_unwind_space_unmap(struct pfs_unwind_space *space, uint64_t start, uint64_t end);
 
 enum { PFS_MAX_FRAMES = 512 };
+
+/* Code in no file is read in its process, which may end soon: so long may a sample wait. */
+enum { PFS_UNWIND_WAIT_MS = 10 };
 
 /*
  * The addresses of the functions from the innermost, where regs are, to the one that nobody called: into frames, which has

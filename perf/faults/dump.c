@@ -68,7 +68,7 @@ int perf_dump_event(struct perf_session *s, const struct pfs_event *ev)
 	if (ev->kind == PFS_FORK)
 		return on_fork(s, space, ev);
 	if (ev->kind == PFS_MAP)
-		ret = pfs_unwind_space_map(space, &map, ev->perms & PFS_PERM_X && *ev->name);
+		ret = pfs_unwind_space_map(space, &map, ev->perms & PFS_PERM_X);
 	else if (ev->kind == PFS_EXEC || !pfs_has(ev, PFS_F_START))
 		ret = pfs_unwind_space_unmap(space, 0, UINT64_MAX);
 	else

@@ -461,6 +461,8 @@ static int wait_live(struct pfs_live *live, struct pollfd *fds, unsigned int nr_
 
 	if (!pfs_array_reserve(s->poll_fds, 0, s->max_poll, nr_fds + s->nr_cpus))
 		return no_memory(err);
+	if (s->unwinder && wait_ms > PFS_UNWIND_WAIT_MS)
+		wait_ms = PFS_UNWIND_WAIT_MS;
 	memcpy(s->poll_fds, fds, nr_fds * sizeof(*fds));
 	for (int cpu = 0; cpu < s->nr_cpus; cpu++)
 		if (s->cpus[cpu].ring.meta && !s->cpus[cpu].hung_up)

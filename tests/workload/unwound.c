@@ -148,6 +148,33 @@ FUNCTION(reader) int reader(int fd)
 	return got + 1;
 }
 
+/* Code in no file: a trampoline as between Python's functions (python -X perf). It calls its fourth argument. */
+#if defined(__x86_64__)
+static const unsigned char trampoline[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+static int (*copy_of_it)(int, int, int, int (*)(int));
+
+static void make_trampoline(void)
+{
+	void *made = mmap(NULL, WL_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (made == MAP_FAILED)
+		exit(1);
+	memcpy(made, trampoline, sizeof(trampoline));
+	if (mprotect(made, WL_PAGE, PROT_READ | PROT_EXEC))
+		exit(1);
+	copy_of_it = (typeof(copy_of_it))(uintptr_t)made;
+	printf("function=trampoline %p %p\n", made, (void *)((char *)made + sizeof(trampoline)));
+}
+
+FUNCTION(by_code) int by_code(int n)
+{
+	int result = copy_of_it(n, 0, 0, middle);
+
+	kept = &result;
+	return result + 1;
+}
+#endif
+
 FUNCTION(all) int all(int n)
 {
 	struct sigaction action = { .sa_sigaction = pass, .sa_flags = SA_SIGINFO };
@@ -174,6 +201,10 @@ FUNCTION(all) int all(int n)
 		pthread_join(other, NULL);
 	next("chain", "reader all");
 	n += reader(zero);
+#if defined(__x86_64__)
+	next("chain", "leaf middle trampoline by_code all");
+	n += by_code(n);
+#endif
 	next("cut", "leaf middle larger");
 	n += larger(5);
 	return n;
@@ -245,6 +276,10 @@ static void print_functions(void)
 	PRINT(touch);
 	PRINT(through);
 	PRINT(worker);
+#if defined(__x86_64__)
+	PRINT(by_code);
+	make_trampoline();
+#endif
 }
 
 int main(int argc, char **argv WL_UNUSED)
@@ -262,5 +297,6 @@ int main(int argc, char **argv WL_UNUSED)
 		return 1;
 	all(1);
 	work();
+	usleep(300000); /* the code in no file is read meanwhile */
 	return 0;
 }

@@ -243,6 +243,82 @@ static void test_through_a_signal(void **state)
 	check_chain(through_a_signal, 1, 5, 1);
 }
 
+/* ---- code in no file ---- */
+
+#if defined(__x86_64__)
+/* Those of Python: 3.12, and one with a frame pointer; and one that does more than to return. The call is of the fourth argument. */
+static const unsigned char trampolines[][12] = {
+	{ 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 },
+	{ 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd1, 0x5d, 0xc3 },
+	{ 0x41, 0x54, 0xff, 0xd1, 0x41, 0x5c, 0xc3 },
+	{ 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x90, 0x48, 0x83, 0xc4, 0x08, 0xc3 },
+};
+
+static void *outer[MAX];
+static int nr_outer;
+static int (*code)(int, int, int, int (*)(int));
+
+/* Its own frame is found by registers that the trampoline keeps. */
+KEEP static int through_code(int n)
+{
+	char room[256] __attribute__((aligned(128)));
+
+	memset(room, n, sizeof(room));
+	kept = room;
+	nr_outer = backtrace(outer, MAX);
+	return code(n & 3, 0, 0, deep) + room[n & 3];
+}
+
+KEEP static int around_code(int n)
+{
+	int result = through_code(n);
+
+	kept = &result;
+	return result + 1;
+}
+
+/* Deep (4 frames), the trampoline, and, if it can be left, those outside. */
+static void check_trampoline(const unsigned char *bytes, size_t len, bool can_be_left)
+{
+	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct pfs_unwind_space *space;
+	uint64_t frames[PFS_MAX_FRAMES];
+	unsigned int nr, own, at = 5;
+	bool cut;
+
+	assert_true(page != MAP_FAILED);
+	memcpy(page + 4096 - len, bytes, len); /* nothing is behind it */
+	assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
+	code = (typeof(code))(uintptr_t)(page + 4096 - len);
+	kept = (void *)(uintptr_t)around_code(2);
+	space = own_space();
+	for (int again = 0; again < 2; again++) {
+		nr = unwind(space, DUMP, frames, &cut);
+		assert_true(nr >= at);
+		assert_in_range(frames[at - 1], (uintptr_t)page, (uintptr_t)page + 4095);
+		assert_int_equal(cut, !can_be_left);
+		if (!can_be_left) {
+			assert_int_equal(nr, at);
+			continue;
+		}
+		own = nr_outer - (nr - at); /* AddressSanitizer's backtrace() begins with itself */
+		assert_in_range(own, 0, 1);
+		for (unsigned int i = at + 1; i < nr; i++)
+			assert_int_equal(frames[i], (uintptr_t)outer[own + i - at]);
+	}
+	pfs_unwind_space_free(space);
+	munmap(page, 4096);
+}
+
+static void test_code_in_no_file(void **state)
+{
+	check_trampoline(trampolines[0], 11, true);
+	check_trampoline(trampolines[1], 8, true);
+	check_trampoline(trampolines[2], 7, true);
+	check_trampoline(trampolines[3], 12, false);
+}
+#endif
+
 static void test_a_short_dump(void **state)
 {
 	struct pfs_unwind_space *space = own_space();
@@ -389,6 +465,9 @@ int main(void)
 		cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_through_the_c_library),
 		cmocka_unit_test(test_through_a_signal),
+#if defined(__x86_64__)
+		cmocka_unit_test(test_code_in_no_file),
+#endif
 		cmocka_unit_test(test_a_short_dump),
 		cmocka_unit_test(test_what_is_not_mapped),
 		cmocka_unit_test(test_regions),
