@@ -103,14 +103,13 @@ static int write_file(void *ctx, FILE *out, struct pfs_err *err)
 static void report_losses(const struct export_args *args)
 {
 	const struct pfs_model *m = args->pipeline->model;
-	char count[48] = "some events";
+	char count[64];
 
 	if ((!m->lost && !m->lost_unknown) || pfs_viewer_has_gaps(args->format))
 		return;
-	if (m->lost)
-		pfs_plural(count, sizeof(count), m->lost, "event");
-	message("%s%s %s lost: --to=%s does not show where", m->lost && m->lost_unknown ? "at least " : "", count,
-		m->lost == 1 ? "is" : "are", pfs_viewer_names[args->format]);
+	message("%s %s lost: --to=%s does not show where",
+		pfs_at_least(count, sizeof(count), m->lost, m->lost_unknown, "event"), m->lost == 1 ? "is" : "are",
+		pfs_viewer_names[args->format]);
 }
 
 static int read_and_write(struct reading_args *reading, struct pipeline *p, struct pfs_err *err)

@@ -149,6 +149,17 @@ const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun
 	return buf;
 }
 
+const char *pfs_at_least(char *buf, size_t size, uint64_t number, bool more, const char *noun)
+{
+	int len = snprintf(buf, size, more ? (number ? "at least " : "some ") : "");
+
+	if (number || !more)
+		pfs_plural(buf + len, size - len, number, noun);
+	else
+		snprintf(buf + len, size - len, "%ss", noun);
+	return buf;
+}
+
 const char *pfs_duration_text(char buf[32], uint64_t ns, int digits)
 {
 	unsigned int i = 0;

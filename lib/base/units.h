@@ -44,6 +44,9 @@ const char *pfs_grouped_text(char buf[32], uint64_t number);
 /* "1 page", "4,016 passes" */
 const char *pfs_plural(char *buf, size_t size, uint64_t number, const char *noun);
 
+/* more: than that, nobody knows how many: "at least 3 events", of 0 "some events". Returns buf. */
+const char *pfs_at_least(char *buf, size_t size, uint64_t number, bool more, const char *noun);
+
 /* "250 us", "1.5 s": rounded to that many digits, but a duration of 1000 s and more to seconds. */
 const char *pfs_duration_text(char buf[32], uint64_t ns, int digits);
 

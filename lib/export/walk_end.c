@@ -191,13 +191,12 @@ const char *viewer_title(struct pfs_viewer *viewer)
 {
 	const struct pfs_model *m = viewer->model;
 	const char *name = name_of_recording(viewer), *title;
-	char count[48] = "some events", *text;
+	char count[64], *text;
 
 	if (viewer->format->lost || (!m->lost && !m->lost_unknown))
 		return viewer_text(&viewer->calls, name) ?: "pfscope";
-	if (m->lost)
-		pfs_plural(count, sizeof(count), m->lost, "event");
-	if (asprintf(&text, "%s (%s%s lost)", name, m->lost && m->lost_unknown ? "at least " : "", count) < 0)
+	if (asprintf(&text, "%s (%s lost)", name,
+		     pfs_at_least(count, sizeof(count), m->lost, m->lost_unknown, "event")) < 0)
 		return "pfscope";
 	title = viewer_text(&viewer->calls, text);
 	free(text);

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "objects/accesses_text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 
 enum { WORD_MAX = 400 };
@@ -307,14 +308,13 @@ struct pfs_object_sink pfs_kmap_sink(struct pfs_kmap *k)
 const char *pfs_kmap_losses(const struct pfs_kmap *k, char *buf, size_t size)
 {
 	const struct pfs_objects_stats *s = pfs_objects_stats(k->objects);
-	char count[48] = "Some events";
+	char count[64];
 
 	if (!s->lost && !s->lost_unknown)
 		return NULL;
-	if (s->lost)
-		pfs_plural(count, sizeof(count), s->lost, "event");
-	snprintf(buf, size, "%s%s %s lost: objects may be missing, and others may have been freed",
-		 s->lost && s->lost_unknown ? "At least " : "", count, s->lost == 1 ? "is" : "are");
+	snprintf(buf, size, "%s %s lost: objects may be missing, and others may have been freed",
+		 pfs_at_least(count, sizeof(count), s->lost, s->lost_unknown, "event"), s->lost == 1 ? "is" : "are");
+	*buf = toupper(*buf);
 	return buf;
 }
 
