@@ -4,6 +4,7 @@
  */
 #include "classes/mapped.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/units.h"
@@ -238,25 +239,44 @@ void pfs_mapped_sizes(const struct pfs_mapped *mapped, struct pfs_table *table, 
 	PFS_HASH_FREE(rows);
 }
 
-/* The node of all frames of that block. */
-static enum reason node_of(const struct pfs_model *model, uint64_t block, uint64_t *node)
-{
-	const uint64_t start = block << BLOCK_SHIFT, end = (block + 1) << BLOCK_SHIFT;
-	enum reason reason = NO_NOTES;
+struct zone {
+	uint64_t node, start, end; /* page frames */
+};
 
+/* Of the notes, *nr of them; the caller frees them. NULL: there are none, or no memory, and the table fails. */
+static struct zone *zones_of(const struct pfs_model *model, size_t *nr, struct pfs_table *table)
+{
+	struct zone *zones = NULL, *added;
+	size_t max = 0;
+
+	*nr = 0;
 	for (unsigned int i = 0; i < model->nr_notes; i++) {
 		struct pfs_fact fact;
 
 		if (strcmp(model->notes[i].key, pfs_note_key(PFS_NOTE_MEMORY)) ||
 		    !pfs_note_read(&fact, model->notes[i].key, model->notes[i].value))
 			continue;
-		if (reason == NO_NOTES)
-			reason = NO_NODE;
-		if (fact.start >= end || fact.end <= start)
+		added = pfs_array_add(zones, *nr, max);
+		if (added)
+			*added = (struct zone){ fact.count, fact.start, fact.end };
+		else
+			pfs_table_fail(table);
+	}
+	return zones;
+}
+
+/* The node of all frames of that block. */
+static enum reason node_of(const struct zone *zones, size_t nr, uint64_t block, uint64_t *node)
+{
+	const uint64_t start = block << BLOCK_SHIFT, end = (block + 1) << BLOCK_SHIFT;
+	enum reason reason = nr ? NO_NODE : NO_NOTES;
+
+	for (const struct zone *zone = zones; zone < zones + nr; zone++) {
+		if (zone->start >= end || zone->end <= start)
 			continue;
-		if (reason == KNOWN && *node != fact.count)
+		if (reason == KNOWN && *node != zone->node)
 			return BOTH_NODES;
-		*node = fact.count;
+		*node = zone->node;
 		reason = KNOWN;
 	}
 	return reason;
@@ -266,10 +286,12 @@ void pfs_mapped_nodes(const struct pfs_mapped *mapped, const struct pfs_model *m
 		      bool text)
 {
 	struct row *rows = NULL;
+	size_t nr_zones;
+	struct zone *zones = zones_of(model, &nr_zones, table);
 
 	for (struct sum *sum = mapped->sums; sum; sum = sum->hh.next) {
 		uint64_t node = 0;
-		enum reason reason = sum->key.page	  ? node_of(model, sum->key.block, &node)
+		enum reason reason = sum->key.page	  ? node_of(zones, nr_zones, sum->key.block, &node)
 				     : !mapped->any_frame ? NOT_RECORDED
 				     : sum->key.page_size ? NO_FRAME
 							  : UNMAPPED;
@@ -279,4 +301,5 @@ void pfs_mapped_nodes(const struct pfs_mapped *mapped, const struct pfs_model *m
 	}
 	put_rows(table, rows, false, text);
 	PFS_HASH_FREE(rows);
+	free(zones);
 }
