@@ -77,7 +77,7 @@ static struct perf_event_attr attr_of(const struct pfs_dumps *d, uint64_t config
 		.type = PERF_TYPE_SOFTWARE,
 		.config = config,
 		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR,
+		.sample_type = PFS_PERF_SAMPLE,
 		.read_format = d->counts_lost ? PERF_FORMAT_LOST : 0,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC, /* the same as trace_clock mono */
@@ -196,19 +196,10 @@ void pfs_dumps_free(struct pfs_dumps *d)
 
 /* ---- from the rings to the queue ---- */
 
-/* PERF_SAMPLE_IP, TID, TIME, ADDR; then what pfs_stack_sample_want() adds. */
-struct sample {
-	struct perf_event_header header;
-	uint64_t ip;
-	uint32_t pid, tid;
-	uint64_t time, addr;
-	uint64_t more[];
-};
-
 static int take(void *ctx, const struct perf_event_header *header)
 {
 	struct pfs_dumps *d = ((struct ring *)ctx)->dumps;
-	const struct sample *r = (const void *)header;
+	const struct pfs_perf_sample *r = (const void *)header; /* more: of pfs_stack_sample_want() */
 	struct pfs_stack_sample *sample;
 	struct dump *added;
 	int ret;

@@ -52,6 +52,16 @@ void pfs_perf_ring_fini(struct pfs_perf_ring *ring);
 
 /* ---- records ---- */
 
+/* A sample of this type; behind it is what else the event reports. */
+#define PFS_PERF_SAMPLE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
+struct pfs_perf_sample {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time, addr;
+	uint64_t more[];
+};
+
 struct pfs_perf_mmap2 {
 	struct perf_event_header header;
 	uint32_t pid, tid;

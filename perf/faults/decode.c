@@ -11,18 +11,11 @@
 #include <sys/mman.h>
 
 /*
- * PERF_SAMPLE_IP, TID, TIME, ADDR; with --stack then CALLCHAIN; of a major fault then WEIGHT, which nobody needs: samples of
- * the two classes differ in size, and need no other mark. With --pfn then PHYS_ADDR, if that is allowed, and DATA_PAGE_SIZE.
+ * A sample has more: with --stack CALLCHAIN; of a major fault then WEIGHT, which nobody needs: samples of the two classes
+ * differ in size, and need no other mark. With --pfn then PHYS_ADDR, if that is allowed, and DATA_PAGE_SIZE.
  */
-struct sample {
-	struct perf_event_header header;
-	uint64_t ip;
-	uint32_t pid, tid;
-	uint64_t time, addr;
-	uint64_t more[];
-};
 
-/* The same of each other record, at its end. */
+/* What any other record has of these, at its end. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -31,7 +24,7 @@ struct trailer {
 /* ---- from the rings ---- */
 
 /* How many words of it are behind the call chain; that is copied. Or -errno. */
-static int take_chain(const struct sample *r, struct perf_item *item)
+static int take_chain(const struct pfs_perf_sample *r, struct perf_item *item)
 {
 	size_t nr_words = (r->header.size - sizeof(*r)) / sizeof(uint64_t);
 	uint64_t nr = nr_words ? r->more[0] : 0;
@@ -56,7 +49,7 @@ static int take_dump(const struct perf_session *s, const uint64_t *at, const uin
 	return nr;
 }
 
-static int take_sample(struct perf_cpu *cpu, const struct sample *r)
+static int take_sample(struct perf_cpu *cpu, const struct pfs_perf_sample *r)
 {
 	struct perf_session *s = cpu->session;
 	unsigned int mode = r->header.misc & PERF_RECORD_MISC_CPUMODE_MASK;

@@ -242,8 +242,7 @@ static int watch_on(struct perf_session *s, pid_t tid, int cpu, bool major)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN,
 		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
-			       (s->max_frames && !s->unwinder ? PERF_SAMPLE_CALLCHAIN : 0) |
+		.sample_type = PFS_PERF_SAMPLE | (s->max_frames && !s->unwinder ? PERF_SAMPLE_CALLCHAIN : 0) |
 			       (major ? PERF_SAMPLE_WEIGHT : 0) | (s->pfn ? PERF_SAMPLE_DATA_PAGE_SIZE : 0) |
 			       (s->pfn && s->kernel ? PERF_SAMPLE_PHYS_ADDR : 0),
 		.read_format = s->counts_lost ? PERF_FORMAT_LOST : 0,
