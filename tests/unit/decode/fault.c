@@ -353,10 +353,9 @@ static void test_a_fault_that_waited(void **state)
 
 /* ---- what came of it ---- */
 
-static void test_huge_pages(void **state)
+/* A fault on a huge page, in a region that is all there is. */
+static void put_huge(struct forge *f, struct forge_vma big)
 {
-	struct forge *f = forge_new();
-	struct forge_vma big = { .vma = 1, .start = 0x200000, .end = 0x800000, .flags = VM_RW };
 	struct pfs_rec rec;
 
 	forge_comm(f, "cat", 0, 0);
@@ -366,6 +365,15 @@ static void test_huge_pages(void **state)
 	rec.fault.what |= PFS_WHAT_HUGE | PFS_WHAT_PFN;
 	rec.fault.pfn = 0x12345;
 	forge_put(f, &rec);
+}
+
+static void test_huge_pages(void **state)
+{
+	struct forge *f = forge_new();
+	struct forge_vma big = { .vma = 1, .start = 0x200000, .end = 0x800000, .flags = VM_RW };
+	struct pfs_rec rec;
+
+	put_huge(f, big);
 	forge_expect(f, "fault addr=345678 start=200000 end=800000 ip=401000 access=write mode=user "
 			"class=minor how=huge code=6 flags=write pfn=12345 page_size=2097152 latency=7 id=1\n"
 			"huge pfn=12200 order=9\n");
@@ -384,15 +392,8 @@ static void test_hugetlbfs(void **state)
 	struct forge_vma big = {
 		.vma = 1, .start = 0x200000, .end = 0x800000, .flags = VM_RW, .traits = PFS_WIRE_HUGETLB
 	};
-	struct pfs_rec rec;
 
-	forge_comm(f, "cat", 0, 0);
-	LAYOUT(f, START, 0, UINT64_MAX, big);
-	forge_forget(f);
-	rec = forge_fault(f, &big, 0x345678, PFS_FLAG_WRITE, MINOR);
-	rec.fault.what |= PFS_WHAT_HUGE | PFS_WHAT_PFN;
-	rec.fault.pfn = 0x12345;
-	forge_put(f, &rec);
+	put_huge(f, big);
 	expect_fields(f, "fault pfn=12345 !page_size= huge pfn=12200");
 	forge_free(f);
 }
