@@ -58,10 +58,10 @@ static void put_microset(char *buf, size_t size, const struct pfs_model *model)
 		return;
 	snprintf(buf, size,
 		 "accesses to the last %" PRIu64
-		 " pages of each %s, which were accessible (of one %s, in the regions that "
+		 " pages of each %s, which were accessible (of one thread, in the regions that "
 		 "were hidden, all accesses miss in M pages, from %" PRIu64 " on, under lru at most as often as the "
 		 "references seen in M - %" PRIu64 ", and at least as often as in M + %" PRIu64 "); ",
-		 fact.count, fact.what, fact.what, 2 * fact.count - 1, fact.count - 1, fact.count - 1);
+		 fact.count, fact.what, 2 * fact.count - 1, fact.count - 1, fact.count - 1);
 }
 
 const char *pfs_mrc_unseen(char buf[PFS_MRC_WORDS_MAX], const struct pfs_mrc_curve *curve,
