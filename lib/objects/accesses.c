@@ -61,16 +61,22 @@ static void add_to_sum(struct pfs_accesses *a, uint32_t nr, bool write)
 
 	if (!a->words[0].words) /* not chosen at random */
 		return;
-	for (unsigned int i = 0; i < a->nr_words; i++)
-		mean += count_of(&a->words[i], nr, write) * all / m;
+	for (unsigned int i = 0; i < a->nr_words; i++) {
+		double part = count_of(&a->words[i], nr, write) * all / m;
+
+		mean += part;
+		sum->most[write] = fmax(sum->most[write], part);
+	}
 	for (unsigned int i = 0; i < a->nr_words; i++) {
 		double off = count_of(&a->words[i], nr, write) * all - mean;
 
 		squares += off * off;
 	}
 	sum->estimate[write] += mean;
-	if (m > 1 && all > m) /* else all words are watched */
+	if (m > 1)
 		sum->variance[write] += squares / (m - 1) / m * (1 - m / all);
+	else
+		sum->variance[write] += mean * mean * (1 - m / all);
 }
 
 /* Each sum once: of the first word that has it. */
@@ -90,6 +96,7 @@ static void settle(struct pfs_accesses *a)
 		a->stats.watched_ns += a->words[0].ended_ns - a->words[0].begun_ns;
 	if (a->nr_words > 1 && a->words[0].words)
 		a->stats.nr_spreads += a->nr_words - 1;
+	a->stats.sampled |= a->words[0].words > a->nr_words;
 	for (unsigned int i = 0; i < a->nr_words; i++)
 		for (size_t k = 0; k < a->words[i].nr_counts; k++)
 			for (int write = 0; write < 2; write++)
@@ -101,16 +108,42 @@ static void settle(struct pfs_accesses *a)
 }
 
 /*
- * Student's distribution, for the variance of few choices is known badly. Its quantile from that of the normal distribution:
- * Abramowitz and Stegun 26.7.5.
+ * The quantile of a sum of hits, each of which counts for many: of the gamma distribution with that mean and variance, which is
+ * as skew as few hits are. Of chi-square by Wilson and Hilferty. `normal` is the quantile of the normal distribution.
  */
-double pfs_access_margin(const struct pfs_accesses *a, double variance)
+static double quantile(double mean, double variance, double normal)
 {
-	const double n = a->stats.nr_spreads;
+	double degrees = variance > 0 ? 2 * mean * mean / variance : 0, root;
 
-	if (!(variance > 0))
-		return 0;
-	return sqrt(variance) * (n < 2 ? 12.71 : 1.96 + 2.372 / n + 2.823 / (n * n) + 2.556 / (n * n * n));
+	if (!(degrees > 0))
+		return mean > 0 ? mean : 0;
+	root = 1 - 2 / (9 * degrees) + normal * sqrt(2 / (9 * degrees));
+	return root > 0 ? mean * root * root * root : 0;
+}
+
+/* Student's distribution, for the variance of few choices is known badly: Abramowitz and Stegun 26.7.5. */
+static double student(double degrees)
+{
+	const double n = degrees;
+
+	return n < 2 ? 12.71 : 1.96 + 2.372 / n + 2.823 / (n * n) + 2.556 / (n * n * n);
+}
+
+/*
+ * Fay and Feuer (1997), of sums of few hits that weigh differently: the upper end as if one more hit had been seen, of the
+ * most that one was. The lower end as if it was one less, for what is not seen at all is not among the sums.
+ */
+void pfs_access_interval(const struct pfs_accesses *a, const struct pfs_access_sum *sum, bool write,
+			 double interval[2])
+{
+	double estimate = sum->estimate[write], most = sum->most[write];
+	double wider = student(a->stats.nr_spreads) / 1.96, variance = sum->variance[write] * wider * wider;
+
+	interval[0] = interval[1] = estimate;
+	if (!a->stats.sampled)
+		return;
+	interval[0] = fmax(sum->seen[write], quantile(estimate - most, variance - most * most, -1.96));
+	interval[1] = most > 0 ? quantile(estimate + most, variance + most * most, 1.96) : INFINITY;
 }
 
 /* ---- what is watched ---- */

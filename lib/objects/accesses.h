@@ -19,6 +19,7 @@ struct pfs_access_sum {
 	uint64_t seen[2];   /* reads, writes */
 	double estimate[2]; /* of all */
 	double variance[2]; /* of that; 0: it is exact */
+	double most[2];	    /* ... of the estimate that one watched word has added */
 };
 
 struct pfs_access_stats {
@@ -33,6 +34,7 @@ struct pfs_access_stats {
 	uint64_t strays;		 /* accesses to memory that no object of the recording had then */
 	uint64_t lost;			 /* accesses that are missing */
 	bool lost_unknown;
+	bool sampled;	 /* other words could have been chosen: the estimates are not exact */
 	bool not_random; /* some words were not chosen at random: there are no estimates for these */
 };
 
@@ -83,10 +85,14 @@ void pfs_accesses_clear(struct pfs_accesses *accesses);
 /* After the last event: the estimates are complete. */
 void pfs_accesses_finish(struct pfs_accesses *accesses);
 
-/* Of fewer choices than these (nr_spreads) it is 85 to 95 cases below. */
+/* Of fewer choices than these (nr_spreads) little is known. */
 enum { PFS_ACCESS_FEW = 40 };
 
-/* Half of the width of the interval in which a count lies in 95 of 100 cases. */
-double pfs_access_margin(const struct pfs_accesses *accesses, double variance);
+/*
+ * The interval in which the count lies in 95 of 100 cases: of reads, or of writes. Of what was not seen at all only a census
+ * tells how much there may have been: its upper end is INFINITY otherwise.
+ */
+void pfs_access_interval(const struct pfs_accesses *accesses, const struct pfs_access_sum *sum, bool write,
+			 double interval[2]);
 
 #endif

@@ -3,8 +3,8 @@
  *     Accesses (cache=filp): 1,989 seen at 448 words chosen at random
  *       1.5 % of bytes x time was watched, in 4 of 6 objects
  *       estimates of all accesses, in 88.7 % of the time:
- *         reads (95 %)    writes (95 %)    seen  next instruction, cache (6 more)
- *       18540 +-14729                0     309  ext4_llseek+0x12, filp
+ *           reads (95 %)       writes (95 %)  seen  next instruction, cache (6 more)
+ *     18540 (5104-36021)           none seen   309  ext4_llseek+0x12, filp
  */
 #include "objects/accesses_text.h"
 
@@ -21,7 +21,8 @@
 #define BOLD "\033[1m"
 #define OFF  "\033[m"
 
-enum { NAME_MAX_LEN = 300, NUMBERS_WIDTH = 44 };
+enum { NAME_MAX_LEN = 300, NUMBERS_WIDTH = 48, ESTIMATE = 32 };
+#define NUMBERS "%19s %19s %5s  "
 
 static double all_of(const struct pfs_access_sum *sum)
 {
@@ -54,17 +55,22 @@ static uint64_t rounded(double value)
 	return value < 0 ? 0 : value + 0.5;
 }
 
-/* "412K +-31K"; an exact number has no margin. */
-static const char *estimate_text(char buf[24], const struct pfs_accesses *a, double estimate, double variance)
+/* "412K (380K-441K)"; an exact number has no interval. */
+static const char *estimate_text(char buf[ESTIMATE], const struct pfs_accesses *a, const struct pfs_access_sum *sum,
+				 bool write)
 {
-	char number[8], margin[8];
-	uint64_t off = ceil(pfs_access_margin(a, variance));
+	char number[8], low[8], high[8];
+	double interval[2];
 
-	if (!off)
-		snprintf(buf, 24, "%s", pfs_short_number(number, rounded(estimate)));
+	pfs_access_interval(a, sum, write, interval);
+	pfs_short_number(number, rounded(sum->estimate[write]));
+	if (isinf(interval[1]))
+		snprintf(buf, ESTIMATE, "none seen");
+	else if (interval[0] < interval[1])
+		snprintf(buf, ESTIMATE, "%s (%s-%s)", number, pfs_short_number(low, floor(interval[0])),
+			 pfs_short_number(high, ceil(interval[1])));
 	else
-		snprintf(buf, 24, "%s +-%s", pfs_short_number(number, rounded(estimate)),
-			 pfs_short_number(margin, off));
+		snprintf(buf, ESTIMATE, "%s", number);
 	return buf;
 }
 
@@ -82,10 +88,9 @@ static void put_name(const struct pfs_kmap *k, const struct pfs_access_sum *sum)
 static void put_row(const struct pfs_kmap *k, const struct pfs_access_sum *sum)
 {
 	const struct pfs_accesses *a = pfs_objects_accesses(k->objects);
-	char reads[24], writes[24], seen[8];
+	char reads[ESTIMATE], writes[ESTIMATE], seen[8];
 
-	fprintf(k->out, "%16s %16s %7s  ", estimate_text(reads, a, sum->estimate[0], sum->variance[0]),
-		estimate_text(writes, a, sum->estimate[1], sum->variance[1]),
+	fprintf(k->out, NUMBERS, estimate_text(reads, a, sum, false), estimate_text(writes, a, sum, true),
 		pfs_short_number(seen, sum->seen[0] + sum->seen[1]));
 	put_name(k, sum);
 }
@@ -95,7 +100,7 @@ static void put_seen_row(const struct pfs_kmap *k, const struct pfs_access_sum *
 {
 	char reads[8], writes[8], seen[8];
 
-	fprintf(k->out, "%16s %16s %7s  ", pfs_short_number(reads, sum->seen[0]),
+	fprintf(k->out, NUMBERS, pfs_short_number(reads, sum->seen[0]),
 		pfs_short_number(writes, sum->seen[1]), pfs_short_number(seen, sum->seen[0] + sum->seen[1]));
 	put_name(k, sum);
 }
@@ -150,7 +155,7 @@ void pfs_kmap_accesses_text(const struct pfs_kmap *k, unsigned int few)
 	if (!a->nr_sums)
 		fputs("  (none)\n", k->out);
 	else
-		fprintf(k->out, "%s%16s %16s %7s  %s%s", k->color ? BOLD : "",
+		fprintf(k->out, "%s" NUMBERS "%s%s", k->color ? BOLD : "",
 			a->stats.not_random ? "value unchanged" : "reads (95 %)",
 			a->stats.not_random ? "value changed" : "writes (95 %)", "seen", "next instruction, cache",
 			k->color ? OFF : "");
@@ -221,8 +226,9 @@ static const struct pfs_column columns[] = {
 	{ "function", "function", PFS_COLUMN_LEFT }, { "address", "address", PFS_COLUMN_LEFT },
 	{ "cache", "cache", PFS_COLUMN_LEFT },	     { "reads_seen", "reads_seen", 0 },
 	{ "writes_seen", "writes_seen", 0 },	     { "reads", "reads", 0 },
-	{ "reads_margin", "reads_margin", 0 },	     { "writes", "writes", 0 },
-	{ "writes_margin", "writes_margin", 0 },     { 0 },
+	{ "reads_low", "reads_low", 0 },	     { "reads_high", "reads_high", 0 },
+	{ "writes", "writes", 0 },		     { "writes_low", "writes_low", 0 },
+	{ "writes_high", "writes_high", 0 },	     { 0 },
 };
 
 static void add_watched(struct pfs_table *table, const struct pfs_accesses *a)
@@ -249,8 +255,12 @@ static void add_sum(struct pfs_table *table, const struct pfs_kmap *k, const str
 	pfs_table_word(table, pfs_objects_cache(k->objects, sum->cache));
 	pfs_table_numbers(table, sum->seen[0], sum->seen[1]);
 	for (int write = 0; write < 2; write++) {
+		double interval[2];
+
+		pfs_access_interval(a, sum, write, interval);
 		pfs_table_known(table, known, rounded(sum->estimate[write]));
-		pfs_table_known(table, known, ceil(pfs_access_margin(a, sum->variance[write])));
+		pfs_table_known(table, known, floor(interval[0]));
+		pfs_table_known(table, known && !isinf(interval[1]), isinf(interval[1]) ? 0 : ceil(interval[1]));
 	}
 }
 

@@ -275,6 +275,21 @@ static void test_census(void **state)
  */
 enum { SLOTS = 20, STEP = 1000 };
 
+/* Two words of 160. */
+static void watch_two(struct heard *h, uint64_t ts_ns, const uint64_t words[2], bool last)
+{
+	for (int i = 0; i < 2; i++)
+		watch(h, ts_ns, AT(words[i] / WORDS), words[i] % WORDS * 8, last ? 0 : SLOTS * WORDS, last);
+}
+
+static void choose_two(uint64_t *state, uint64_t words[2])
+{
+	words[0] = random_below(state, SLOTS * WORDS);
+	do
+		words[1] = random_below(state, SLOTS * WORDS);
+	while (words[0] == words[1]);
+}
+
 static unsigned int times_right(uint64_t seed, unsigned int recordings, int intervals, double *sum_of_errors)
 {
 	unsigned int right = 0;
@@ -289,19 +304,14 @@ static unsigned int times_right(uint64_t seed, unsigned int recordings, int inte
 		for (int i = 0; i < SLOTS; i++)
 			alloc(&h, 1, AT(i));
 		for (int t = 1; t <= intervals; t++) {
-			uint64_t from = (uint64_t)t * STEP, a = random_below(&state, SLOTS * WORDS), b;
+			uint64_t from = (uint64_t)t * STEP, words[2];
 
-			do
-				b = random_below(&state, SLOTS * WORDS);
-			while (a == b);
-			watch(&h, from, AT(a / WORDS), a % WORDS * 8, SLOTS * WORDS, false);
-			watch(&h, from, AT(b / WORDS), b % WORDS * 8, SLOTS * WORDS, false);
+			choose_two(&state, words);
+			watch_two(&h, from, words, false);
 			/* 10 moments, of which the last is not watched */
 			for (int moment = 0; moment < 10; moment++) {
-				if (moment == 9) {
-					watch(&h, from + 900, AT(a / WORDS), a % WORDS * 8, 0, true);
-					watch(&h, from + 900, AT(b / WORDS), b % WORDS * 8, 0, true);
-				}
+				if (moment == 9)
+					watch_two(&h, from + 900, words, true);
 				for (uint64_t w = 0; w < SLOTS * WORDS; w++) {
 					unsigned int nr = w % 3 ? random_below(&state, 1 + w % 7 + t % 5) : 0;
 
@@ -309,7 +319,7 @@ static unsigned int times_right(uint64_t seed, unsigned int recordings, int inte
 						int access = w % 2 ? PFS_WRITE : PFS_READ;
 
 						truth[access == PFS_WRITE] += moment < 9;
-						if (moment < 9 && (w == a || w == b))
+						if (moment < 9 && (w == words[0] || w == words[1]))
 							touch(&h, from + moment * 100 + 1, 7, AT(w / WORDS),
 							      w % WORDS * 8, IP(1), access);
 					}
@@ -322,11 +332,12 @@ static unsigned int times_right(uint64_t seed, unsigned int recordings, int inte
 		sum = &seen->sums[0];
 		for (int write = 0; write < 2; write++) {
 			double off = sum->estimate[write] - truth[write];
-			double margin = pfs_access_margin(seen, sum->variance[write]);
+			double interval[2];
 
+			pfs_access_interval(seen, sum, write, interval);
 			*sum_of_errors += off / truth[write];
-			right += fabs(off) <= margin;
-			assert_true(intervals < 100 || margin < truth[write]);
+			right += truth[write] >= interval[0] && truth[write] <= interval[1];
+			assert_true(intervals < 100 || interval[1] - interval[0] < 2 * truth[write]);
 		}
 		pfs_objects_free(h.objects);
 	}
@@ -353,7 +364,57 @@ static void test_interval_of_few_choices(void **state)
 		unsigned int right = times_right(11, 200, few[i], &errors);
 
 		print_message("%d choices: %u of 400 in the interval\n", few[i], right);
-		assert_in_range(right, 400 * (few[i] < 40 ? 85 : 93) / 100, 400);
+		assert_in_range(right, 400 * 93 / 100, 400);
+	}
+}
+
+/* One word is used: most choices see nothing of it. Was it seen, and is the truth in the interval? */
+static bool rare_hits(uint64_t seed, int choices, bool *right)
+{
+	uint64_t state = seed, truth = 0, words[2];
+	const struct pfs_accesses *seen;
+	double interval[2] = { 0 };
+	struct heard h;
+	bool is_seen;
+
+	begin(&h, "random");
+	for (int i = 0; i < SLOTS; i++)
+		alloc(&h, 1, AT(i));
+	for (int t = 1; t <= choices; t++) {
+		uint64_t from = (uint64_t)t * STEP, nr = random_below(&state, 12);
+
+		choose_two(&state, words);
+		watch_two(&h, from, words, false);
+		for (uint64_t i = 0; i < nr && (!words[0] || !words[1]); i++)
+			touch(&h, from + 1, 7, AT(0), 0, IP(1), PFS_WRITE);
+		watch_two(&h, from + 900, words, true);
+		truth += nr;
+	}
+	free(finish(&h));
+	seen = pfs_objects_accesses(h.objects);
+	is_seen = seen->nr_sums;
+	if (is_seen)
+		pfs_access_interval(seen, &seen->sums[0], true, interval);
+	*right = truth >= interval[0] && truth <= interval[1];
+	pfs_objects_free(h.objects);
+	return is_seen;
+}
+
+static void test_interval_of_rare_hits(void **state)
+{
+	for (int choices = 10; choices <= 640; choices *= 2) {
+		unsigned int right = 0, seen = 0;
+
+		for (uint64_t r = 0; r < 1000; r++) {
+			bool is_right;
+
+			if (rare_hits(choices + r * 7777, choices, &is_right)) {
+				seen++;
+				right += is_right;
+			}
+		}
+		print_message("%d choices: %u of %u in the interval\n", choices, right, seen);
+		assert_in_range(right, seen * 93 / 100, seen);
 	}
 }
 
@@ -423,6 +484,7 @@ int main(void)
 		cmocka_unit_test(test_census),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_interval_of_few_choices),
+		cmocka_unit_test(test_interval_of_rare_hits),
 		cmocka_unit_test(test_not_random),
 	};
 
