@@ -100,7 +100,7 @@ static struct pfs_source_config hider_config(const struct recording_args *args, 
 	struct pfs_source_config config = *sources;
 
 	config.options = args->hider->options;
-	config.may_hide = refault_hides(&args->refault);
+	config.may_hide = refault_may_hide(&args->refault);
 	config.live = NULL;
 	config.buffer_kb = 0;
 	config.to_file = config.count = false;
@@ -111,11 +111,12 @@ static struct pfs_source_config hider_config(const struct recording_args *args, 
 /* Is the other source, which can hide pages for the one that records (or NULL), to do so? */
 static int check_hider(struct recording_args *args, const struct source_options *hider, struct pfs_err *err)
 {
+	bool given = hider && hider->given && !pfs_filter_has_regions(&args->view.filter);
 	struct pfs_source_config config;
 
 	if (!hider)
 		return 0;
-	if (!hider->source->hides(hider->options) && !refault_hides(&args->refault))
+	if (!hider->source->hides(hider->options) && !refault_hides(&args->refault, given))
 		return !hider->given
 			       ? 0
 			       : pfs_err_set(

@@ -94,9 +94,9 @@ struct refault_args {
 
 extern const struct argp refault_argp; /* input: struct refault_args */
 
-/* May the source have to hide pages? Is another one to do it for it? */
+/* May the source have to hide pages? Is another one, of which options are given or not, to do it for it? */
 bool refault_may_hide(const struct refault_args *args);
-bool refault_hides(const struct refault_args *args);
+bool refault_hides(const struct refault_args *args, bool given);
 
 struct refault_session {
 	struct pfs_live *live;		 /* the recording's */
