@@ -213,7 +213,7 @@ int pfs_assembler_finish(struct pfs_assembler *a)
 
 	HASH_ITER (hh, a->threads, t, next)
 		if (!err)
-			err = asm_pending_stack_over(a, t) ?: asm_pending_release(a, t);
+			err = asm_pending_finish(a, t);
 	return err ?: asm_fault_stacks_finish(a);
 }
 

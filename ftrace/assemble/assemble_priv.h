@@ -393,6 +393,12 @@ int asm_pending_begin(struct pfs_assembler *a, struct asm_thread *t, const struc
 int asm_pending_release(struct pfs_assembler *a, struct asm_thread *t);
 asm_fn asm_pending_end;
 
+/*
+ * The recording has ended. A fault that it has cut off before its mark could come is left out: whether hiding caused it is not
+ * known, and the kernel has not counted it either.
+ */
+int asm_pending_finish(struct pfs_assembler *a, struct asm_thread *t);
+
 /* An exec has succeeded: passes on the pages of its arguments, at their final addresses. */
 int asm_pending_exec(struct pfs_assembler *a, struct asm_thread *t);
 void asm_pending_free(struct asm_thread *t);

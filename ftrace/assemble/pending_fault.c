@@ -242,6 +242,15 @@ int asm_pending_release(struct pfs_assembler *a, struct asm_thread *t)
 	return set_stack(a, t, p) ?: asm_emit(a, &p->ev) ?: emit_list(a, &p->beside);
 }
 
+int asm_pending_finish(struct pfs_assembler *a, struct asm_thread *t)
+{
+	int err = asm_pending_stack_over(a, t);
+
+	if (t->pending && t->pending->exception && a->hides && !t->pending->hidden)
+		t->pending->active = false;
+	return err ?: asm_pending_release(a, t);
+}
+
 /* ---- its stack ---- */
 
 bool asm_pending_awaits_kernel(const struct pfs_assembler *a, const struct asm_thread *t)
