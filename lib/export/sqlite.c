@@ -52,13 +52,17 @@ static const char schema[] =
 
 enum table { RUN, PROCESS, THREAD, REGION_KEY, FAULT, RESIDENT, STACK, FRAME, REGION, LOST, COVERAGE, NR_TABLES };
 
+/* Rows that one statement adds: much of its time is not for each of them. */
+enum { MANY = 32 };
+
 static const struct {
 	const char *name;
 	int columns; /* beside run */
+	int rows;    /* of a statement; 0: one */
 } tables[NR_TABLES] = {
 	[RUN] = { "run", 8 },		[PROCESS] = { "process", 3 },
 	[THREAD] = { "thread", 4 },	[REGION_KEY] = { "region_key", 2 },
-	[FAULT] = { "fault", 20 },	[RESIDENT] = { "resident", 7 },
+	[FAULT] = { "fault", 20, MANY }, [RESIDENT] = { "resident", 7, MANY },
 	[STACK] = { "stack", 5 },	[FRAME] = { "frame", 8 },
 	[REGION] = { "region", 11 },	[LOST] = { "lost", 5 },
 	[COVERAGE] = { "coverage", 2 },
@@ -70,12 +74,21 @@ struct sqlite {
 	FUNCTIONS(X)
 #undef X
 	sqlite3 *db;
-	sqlite3_stmt *insert[NR_TABLES];
-	int fd;	    /* of the file + 1 */
-	int column; /* of the row that is filled in */
+	struct insert {
+		sqlite3_stmt *stmt;
+		enum table table;
+		int rows;   /* filled in */
+		int column; /* the next one, of all that are bound */
+	} insert[NR_TABLES];
+	int fd; /* of the file + 1 */
 	uint64_t run;
 	struct viewer_string *keys; /* names of regions */
 };
+
+static int rows_of(enum table table)
+{
+	return tables[table].rows ? tables[table].rows : 1;
+}
 
 static int failed(struct pfs_viewer *viewer)
 {
@@ -115,32 +128,34 @@ static void number_run(struct pfs_viewer *viewer)
 	s->run = hash >> 16; /* below 2^48, exact everywhere */
 }
 
-static sqlite3_stmt *row(struct pfs_viewer *viewer, enum table table)
+static struct insert *row(struct pfs_viewer *viewer, enum table table)
 {
 	struct sqlite *s = viewer->state;
+	struct insert *to = &s->insert[table];
 
 	if (!s->run)
 		number_run(viewer);
-	s->column = 1;
-	s->bind_int64(s->insert[table], s->column++, s->run);
-	return s->insert[table];
+	if (!to->rows)
+		to->column = 1;
+	s->bind_int64(to->stmt, to->column++, s->run);
+	return to;
 }
 
-static void number(struct pfs_viewer *viewer, sqlite3_stmt *to, uint64_t value)
+static void number(struct pfs_viewer *viewer, struct insert *to, uint64_t value)
 {
 	struct sqlite *s = viewer->state;
 
-	s->bind_int64(to, s->column++, value);
+	s->bind_int64(to->stmt, to->column++, value);
 }
 
-static void nothing(struct pfs_viewer *viewer, sqlite3_stmt *to)
+static void nothing(struct pfs_viewer *viewer, struct insert *to)
 {
 	struct sqlite *s = viewer->state;
 
-	s->bind_null(to, s->column++);
+	s->bind_null(to->stmt, to->column++);
 }
 
-static void number_if(struct pfs_viewer *viewer, sqlite3_stmt *to, bool known, uint64_t value)
+static void number_if(struct pfs_viewer *viewer, struct insert *to, bool known, uint64_t value)
 {
 	if (known)
 		number(viewer, to, value);
@@ -148,22 +163,31 @@ static void number_if(struct pfs_viewer *viewer, sqlite3_stmt *to, bool known, u
 		nothing(viewer, to);
 }
 
-/* NULL and "" are unknown. The string lives until the row is added. */
-static void text(struct pfs_viewer *viewer, sqlite3_stmt *to, const char *value)
+/* NULL and "" are unknown. The string lives until its row is added: in a table of MANY rows it is constant. */
+static void text(struct pfs_viewer *viewer, struct insert *to, const char *value)
 {
 	struct sqlite *s = viewer->state;
 
 	if (value && *value)
-		s->bind_text(to, s->column++, value, -1, SQLITE_STATIC);
+		s->bind_text(to->stmt, to->column++, value, -1, SQLITE_STATIC);
 	else
 		nothing(viewer, to);
 }
 
-static int add(struct pfs_viewer *viewer, sqlite3_stmt *row)
+/* The rows that are filled in: the last parameter is their number. */
+static int flush(struct pfs_viewer *viewer, struct insert *to)
 {
 	struct sqlite *s = viewer->state;
+	int last = (to->column - 1) / to->rows * rows_of(to->table) + 1;
 
-	return s->step(row) == SQLITE_DONE && s->reset(row) == SQLITE_OK ? 0 : failed(viewer);
+	s->bind_int64(to->stmt, last, to->rows);
+	to->rows = 0;
+	return s->step(to->stmt) == SQLITE_DONE && s->reset(to->stmt) == SQLITE_OK ? 0 : failed(viewer);
+}
+
+static int add(struct pfs_viewer *viewer, struct insert *to)
+{
+	return ++to->rows < rows_of(to->table) ? 0 : flush(viewer, to);
 }
 
 /* ---- the file ---- */
@@ -197,13 +221,18 @@ static int prepare(struct pfs_viewer *viewer)
 	struct sqlite *s = viewer->state;
 
 	for (int i = 0; i < NR_TABLES; i++) {
-		char sql[128];
-		char *p = sql + snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES(?", tables[i].name);
+		char sql[64 + MANY * 64];
+		char *p = sql + snprintf(sql, sizeof(sql), "INSERT INTO %s SELECT * FROM (VALUES", tables[i].name);
 
-		for (int k = 0; k < tables[i].columns; k++)
-			p = put_text(p, ",?");
-		*put_text(p, ")") = '\0';
-		if (s->prepare_v2(s->db, sql, -1, &s->insert[i], NULL) != SQLITE_OK)
+		for (int row = 0; row < rows_of(i); row++) {
+			p = put_text(p, row ? ",(?" : "(?");
+			for (int k = 0; k < tables[i].columns; k++)
+				p = put_text(p, ",?");
+			p = put_text(p, ")");
+		}
+		*put_text(p, ") LIMIT ?") = '\0';
+		s->insert[i].table = i;
+		if (s->prepare_v2(s->db, sql, -1, &s->insert[i].stmt, NULL) != SQLITE_OK)
 			return failed(viewer);
 	}
 	return 0;
@@ -223,7 +252,7 @@ static int begin(struct pfs_viewer *viewer)
 static int region_key(struct pfs_viewer *viewer, const char *name, uint32_t *nr)
 {
 	struct sqlite *s = viewer->state;
-	sqlite3_stmt *to;
+	struct insert *to;
 	bool added;
 
 	*nr = viewer_string_number(&s->keys, name, &added);
@@ -238,7 +267,7 @@ static int region_key(struct pfs_viewer *viewer, const char *name, uint32_t *nr)
 static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
 {
 	uint32_t key;
-	sqlite3_stmt *to;
+	struct insert *to;
 	int ret = region_key(viewer, f->region, &key);
 
 	if (ret)
@@ -270,7 +299,7 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
 static int put_page(struct pfs_viewer *viewer, const struct viewer_page *page)
 {
 	uint32_t key;
-	sqlite3_stmt *to;
+	struct insert *to;
 	int ret = region_key(viewer, page->region, &key);
 
 	if (ret)
@@ -288,7 +317,7 @@ static int put_page(struct pfs_viewer *viewer, const struct viewer_page *page)
 
 static int put_region(struct pfs_viewer *viewer, const struct viewer_region *r)
 {
-	sqlite3_stmt *to = row(viewer, REGION);
+	struct insert *to = row(viewer, REGION);
 
 	number(viewer, to, r->proc + 1);
 	number(viewer, to, r->start);
@@ -306,7 +335,7 @@ static int put_region(struct pfs_viewer *viewer, const struct viewer_region *r)
 
 static int put_lost(struct pfs_viewer *viewer, const struct pfs_loss *loss, uint64_t from_ns, uint64_t to_ns)
 {
-	sqlite3_stmt *to = row(viewer, LOST);
+	struct insert *to = row(viewer, LOST);
 
 	number_if(viewer, to, loss->cpu >= 0, loss->cpu);
 	number_if(viewer, to, loss->pid, loss->pid);
@@ -322,7 +351,7 @@ static int put_calls(struct pfs_viewer *viewer)
 
 	for (uint32_t i = 1; !ret && i < viewer->calls.nr_calls; i++) {
 		const struct viewer_call *call = &viewer->calls.calls[i];
-		sqlite3_stmt *to = row(viewer, STACK);
+		struct insert *to = row(viewer, STACK);
 
 		number(viewer, to, i);
 		number_if(viewer, to, call->parent, call->parent);
@@ -333,7 +362,7 @@ static int put_calls(struct pfs_viewer *viewer)
 	}
 	for (uint32_t i = 0; !ret && i < viewer->calls.nr_places; i++) {
 		const struct viewer_place *place = &viewer->calls.places[i];
-		sqlite3_stmt *to = row(viewer, FRAME);
+		struct insert *to = row(viewer, FRAME);
 
 		number(viewer, to, i + 1);
 		text(viewer, to, place->name);
@@ -353,7 +382,7 @@ static int put_threads(struct pfs_viewer *viewer)
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < viewer->nr_procs; i++) {
-		sqlite3_stmt *to = row(viewer, PROCESS);
+		struct insert *to = row(viewer, PROCESS);
 
 		number(viewer, to, i + 1);
 		number(viewer, to, viewer->procs[i]->pid);
@@ -361,7 +390,7 @@ static int put_threads(struct pfs_viewer *viewer)
 		ret = add(viewer, to);
 	}
 	for (uint32_t i = 0; !ret && i < viewer->nr_threads; i++) {
-		sqlite3_stmt *to = row(viewer, THREAD);
+		struct insert *to = row(viewer, THREAD);
 
 		number(viewer, to, i + 1);
 		number(viewer, to, viewer->threads[i].proc + 1);
@@ -379,7 +408,7 @@ static int put_coverage(struct pfs_viewer *viewer)
 
 	for (unsigned int i = 0; !ret && i < viewer->model->nr_notes; i++) {
 		const struct pfs_note *note = &viewer->model->notes[i];
-		sqlite3_stmt *to = row(viewer, COVERAGE);
+		struct insert *to = row(viewer, COVERAGE);
 		const char *key = viewer_text(&viewer->calls, note->key);
 		const char *value = viewer_text(&viewer->calls, note->value);
 
@@ -392,7 +421,7 @@ static int put_coverage(struct pfs_viewer *viewer)
 
 static int put_run(struct pfs_viewer *viewer)
 {
-	sqlite3_stmt *to = row(viewer, RUN);
+	struct insert *to = row(viewer, RUN);
 
 	text(viewer, to, viewer_note(viewer, "uname"));
 	text(viewer, to, viewer_note(viewer, "kernel"));
@@ -410,13 +439,17 @@ static int finish(struct pfs_viewer *viewer)
 {
 	struct sqlite *s = viewer->state;
 	struct stat st;
-	int ret;
+	int ret = 0;
 
+	for (int i = 0; !ret && i < NR_TABLES; i++)
+		ret = s->insert[i].rows ? flush(viewer, &s->insert[i]) : 0;
+	if (ret)
+		return ret;
 	if (s->exec(s->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
 		return failed(viewer);
 	for (int i = 0; i < NR_TABLES; i++) {
-		s->finalize(s->insert[i]);
-		s->insert[i] = NULL;
+		s->finalize(s->insert[i].stmt);
+		s->insert[i].stmt = NULL;
 	}
 	if (s->close(s->db) != SQLITE_OK)
 		return failed(viewer);
@@ -445,7 +478,7 @@ static void fini(struct pfs_viewer *viewer)
 	struct sqlite *s = viewer->state;
 
 	for (int i = 0; s->db && i < NR_TABLES; i++)
-		s->finalize(s->insert[i]);
+		s->finalize(s->insert[i].stmt);
 	if (s->db)
 		s->close(s->db);
 	pfs_close(s->fd - 1);
