@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { BLOCK = 16 };
+
 struct viewer_pages_entry {
 	uint64_t page;
 	uint32_t space;
@@ -21,11 +23,12 @@ void viewer_pages_fini(struct viewer_pages *pages)
 	free(pages->entries);
 }
 
+/* Neighbours, which mostly come one after another, are neighbours here, too. */
 static size_t home(const struct viewer_pages *pages, uint32_t space, uint64_t page)
 {
-	uint64_t hash = (page ^ (uint64_t)space << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (page / BLOCK ^ (uint64_t)space << 40) * UINT64_C(0x9e3779b97f4a7c15);
 
-	return (hash ^ hash >> 32) & (pages->size - 1);
+	return ((hash ^ hash >> 32) * BLOCK + page % BLOCK) & (pages->size - 1);
 }
 
 /* Where it is, or where it would be. */
@@ -59,7 +62,7 @@ int viewer_pages_add(struct viewer_pages *pages, uint32_t space, uint64_t page, 
 {
 	size_t i;
 
-	if (pages->nr >= pages->size / 4 * 3 && grow(pages))
+	if (pages->nr >= pages->size / 2 && grow(pages))
 		return -ENOMEM;
 	i = find(pages, space, page);
 	if (pages->entries[i].used)
