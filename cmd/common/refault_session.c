@@ -53,8 +53,8 @@ bool refault_may_hide(const struct refault_args *args)
 /* `auto' does if options of a module are given: a source that needs none should not load one unasked. */
 bool refault_hides(const struct refault_args *args, bool given)
 {
-	return args->interval_ns && (args->method == PFS_REFAULT_HIDE ||
-				     (args->method == PFS_REFAULT_AUTO && given && !args->zram_bytes));
+	return args->interval_ns &&
+	       (args->method == PFS_REFAULT_HIDE || (args->method == PFS_REFAULT_AUTO && given && !args->zram_bytes));
 }
 
 static void check(const struct refault_args *args, bool quiet_given, struct argp_state *state)
@@ -159,7 +159,8 @@ static void look_for_hiding(struct pfs_refault_config *config, const struct pfs_
 {
 	if (!may_hide(config->method) || !hider->source->want_hiding) {
 		if (hider->source->marks)
-			config->why_not_hide = "it loads a module: only if it is named (--refault-by=hide, --module=FILE)";
+			config->why_not_hide =
+				"it loads a module: only if it is named (--refault-by=hide, --module=FILE)";
 		return;
 	}
 	if (config->some_regions)

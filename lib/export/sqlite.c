@@ -60,11 +60,16 @@ static const struct {
 	int columns; /* beside run */
 	int rows;    /* of a statement; 0: one */
 } tables[NR_TABLES] = {
-	[RUN] = { "run", 8 },		[PROCESS] = { "process", 3 },
-	[THREAD] = { "thread", 4 },	[REGION_KEY] = { "region_key", 2 },
-	[FAULT] = { "fault", 20, MANY }, [RESIDENT] = { "resident", 7, MANY },
-	[STACK] = { "stack", 5 },	[FRAME] = { "frame", 8 },
-	[REGION] = { "region", 11 },	[LOST] = { "lost", 5 },
+	[RUN] = { "run", 8 },
+	[PROCESS] = { "process", 3 },
+	[THREAD] = { "thread", 4 },
+	[REGION_KEY] = { "region_key", 2 },
+	[FAULT] = { "fault", 20, MANY },
+	[RESIDENT] = { "resident", 7, MANY },
+	[STACK] = { "stack", 5 },
+	[FRAME] = { "frame", 8 },
+	[REGION] = { "region", 11 },
+	[LOST] = { "lost", 5 },
 	[COVERAGE] = { "coverage", 2 },
 };
 

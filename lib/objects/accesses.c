@@ -133,8 +133,7 @@ static double student(double degrees)
  * Fay and Feuer (1997), of sums of few hits that weigh differently: the upper end as if one more hit had been seen, of the
  * most that one was. The lower end as if it was one less, for what is not seen at all is not among the sums.
  */
-void pfs_access_interval(const struct pfs_accesses *a, const struct pfs_access_sum *sum, bool write,
-			 double interval[2])
+void pfs_access_interval(const struct pfs_accesses *a, const struct pfs_access_sum *sum, bool write, double interval[2])
 {
 	double estimate = sum->estimate[write], most = sum->most[write];
 	double wider = student(a->stats.nr_spreads) / 1.96, variance = sum->variance[write] * wider * wider;

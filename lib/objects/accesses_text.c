@@ -100,8 +100,8 @@ static void put_seen_row(const struct pfs_kmap *k, const struct pfs_access_sum *
 {
 	char reads[8], writes[8], seen[8];
 
-	fprintf(k->out, NUMBERS, pfs_short_number(reads, sum->seen[0]),
-		pfs_short_number(writes, sum->seen[1]), pfs_short_number(seen, sum->seen[0] + sum->seen[1]));
+	fprintf(k->out, NUMBERS, pfs_short_number(reads, sum->seen[0]), pfs_short_number(writes, sum->seen[1]),
+		pfs_short_number(seen, sum->seen[0] + sum->seen[1]));
 	put_name(k, sum);
 }
 
@@ -223,12 +223,18 @@ static const struct pfs_column watched_columns[] = {
 };
 
 static const struct pfs_column columns[] = {
-	{ "function", "function", PFS_COLUMN_LEFT }, { "address", "address", PFS_COLUMN_LEFT },
-	{ "cache", "cache", PFS_COLUMN_LEFT },	     { "reads_seen", "reads_seen", 0 },
-	{ "writes_seen", "writes_seen", 0 },	     { "reads", "reads", 0 },
-	{ "reads_low", "reads_low", 0 },	     { "reads_high", "reads_high", 0 },
-	{ "writes", "writes", 0 },		     { "writes_low", "writes_low", 0 },
-	{ "writes_high", "writes_high", 0 },	     { 0 },
+	{ "function", "function", PFS_COLUMN_LEFT },
+	{ "address", "address", PFS_COLUMN_LEFT },
+	{ "cache", "cache", PFS_COLUMN_LEFT },
+	{ "reads_seen", "reads_seen", 0 },
+	{ "writes_seen", "writes_seen", 0 },
+	{ "reads", "reads", 0 },
+	{ "reads_low", "reads_low", 0 },
+	{ "reads_high", "reads_high", 0 },
+	{ "writes", "writes", 0 },
+	{ "writes_low", "writes_low", 0 },
+	{ "writes_high", "writes_high", 0 },
+	{ 0 },
 };
 
 static void add_watched(struct pfs_table *table, const struct pfs_accesses *a)
