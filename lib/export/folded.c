@@ -28,8 +28,11 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *fault
 /* A semicolon separates frames. */
 static void put_name(FILE *out, const char *name)
 {
-	for (; *name; name++)
-		fputc_unlocked(*name == ';' ? ':' : *name, out);
+	for (const char *end; (end = strchr(name, ';')); name = end + 1) {
+		fwrite_unlocked(name, 1, end - name, out);
+		fputc_unlocked(':', out);
+	}
+	fputs_unlocked(name, out);
 }
 
 static void put_path(const struct pfs_viewer *viewer, uint32_t call)
