@@ -33,7 +33,7 @@ static const char schema[] =
 	" region_key INTEGER, file_offset INTEGER, access TEXT, mode TEXT, class TEXT, how TEXT, ip INTEGER,"
 	" latency INTEGER, signal INTEGER, resident INTEGER, stack_id INTEGER, weight INTEGER,"
 	" fault_class TEXT, fault_class_witness TEXT, pfn INTEGER);"
-	"CREATE TABLE resident(run INTEGER, ts INTEGER, thread INTEGER, space INTEGER, page INTEGER, region_key INTEGER,"
+	"CREATE TABLE page(run INTEGER, ts INTEGER, thread INTEGER, space INTEGER, page INTEGER, region_key INTEGER,"
 	" stack_id INTEGER, weight INTEGER);"
 	"CREATE TABLE stack(run INTEGER, stack_id INTEGER, parent INTEGER, frame_id INTEGER, depth INTEGER,"
 	" inlined INTEGER, PRIMARY KEY(run, stack_id)) WITHOUT ROWID;"
@@ -48,9 +48,12 @@ static const char schema[] =
 	" f.stack_id, f.fault_class, f.fault_class_witness, f.pfn FROM fault f LEFT JOIN thread t USING (run, thread)"
 	" LEFT JOIN process p USING (run, process)"
 	" LEFT JOIN region_key k USING (run, region_key) LEFT JOIN stack s USING (run, stack_id)"
-	" LEFT JOIN frame r USING (run, frame_id);";
+	" LEFT JOIN frame r USING (run, frame_id);"
+	/* Nearly all pages come by a fault of their own: these have no second row. */
+	"CREATE VIEW resident AS SELECT run, ts, thread, space, page, region_key, stack_id, 1 AS weight FROM fault"
+	" WHERE resident UNION ALL SELECT * FROM page;";
 
-enum table { RUN, PROCESS, THREAD, REGION_KEY, FAULT, RESIDENT, STACK, FRAME, REGION, LOST, COVERAGE, NR_TABLES };
+enum table { RUN, PROCESS, THREAD, REGION_KEY, FAULT, PAGE, STACK, FRAME, REGION, LOST, COVERAGE, NR_TABLES };
 
 /* Rows that one statement adds: much of its time is not for each of them. */
 enum { MANY = 32 };
@@ -65,7 +68,7 @@ static const struct {
 	[THREAD] = { "thread", 4 },
 	[REGION_KEY] = { "region_key", 2 },
 	[FAULT] = { "fault", 20, MANY },
-	[RESIDENT] = { "resident", 7, MANY },
+	[PAGE] = { "page", 7, MANY },
 	[STACK] = { "stack", 5 },
 	[FRAME] = { "frame", 8 },
 	[REGION] = { "region", 11 },
@@ -305,11 +308,11 @@ static int put_page(struct pfs_viewer *viewer, const struct viewer_page *page)
 {
 	uint32_t key;
 	struct insert *to;
-	int ret = region_key(viewer, page->region, &key);
+	int ret = page->by_fault ? 0 : region_key(viewer, page->region, &key);
 
-	if (ret)
+	if (ret || page->by_fault)
 		return ret;
-	to = row(viewer, RESIDENT);
+	to = row(viewer, PAGE);
 	number(viewer, to, viewer_ns(viewer, page->ts_ns));
 	number(viewer, to, page->thread + 1);
 	number(viewer, to, page->space + 1);

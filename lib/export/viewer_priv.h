@@ -64,7 +64,8 @@ struct viewer_page {
 	uint32_t call; /* by which it came */
 	uint32_t space;
 	bool came;
-	bool ended; /* it went with its address space: by an exit or an exec */
+	bool by_fault; /* ... by one of its own, which has been passed on just before */
+	bool ended;    /* it went with its address space: by an exit or an exec */
 };
 
 struct viewer_region {

@@ -192,6 +192,7 @@ static int put_fault(struct pfs_viewer *v, const struct viewer_fault *fault)
 		.call = fault->call,
 		.space = fault->space,
 		.came = true,
+		.by_fault = true,
 	};
 	int ret;
 

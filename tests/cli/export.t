@@ -92,6 +92,7 @@ is "$(query 'select ts, page, weight from resident order by ts')" '1000000|65536
 5000000|65538|1
 7000000|65536|-1
 8000000|131072|-1' 'sqlite: pages come with faults, and go when they are discarded and unmapped'
+is "$(query 'select page, weight from page')" $'65536|-1\n131072|-1' 'sqlite: ... those have no second row'
 is "$(query 'select faults, resident, page_size from run; select cpu, count, begin, end from lost')" '5|2|4096
 1|3|0|5500000' 'sqlite: what was recorded, and what was lost'
 is "$(query "select value from coverage where key = 'command'")" 'a"b;c </script>' 'sqlite: facts about the recording'
@@ -102,7 +103,7 @@ cp "$T/sqlite" "$T/both"
 sed 's/^0\.00/0.50/; s/pid=7/pid=9/' "$T/a.events" >"$T/b.events"
 pfscope export --to sqlite -o "$T/other" "$T/b.events"
 sqlite3 "$T/both" "attach '$T/other' as o" \
-	"$(for table in run process thread region_key fault resident stack frame region lost coverage; do
+	"$(for table in run process thread region_key fault page stack frame region lost coverage; do
 		echo "insert into $table select * from o.$table;"; done)"
 is "$(sqlite3 "$T/both" 'select count(*), count(distinct run), sum(weight) from faults where function is not null')" \
 	'10|2|10' 'sqlite: the rows of two recordings go into one database'
