@@ -80,6 +80,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				state,
 				"--check: prints lines of text, not tables: without --by, --top, --wide and --format");
 		return 0;
+	case OPT_TABLE_FORMAT:
+		if (!strcmp(arg, "html"))
+			argp_error(state, "--format: html: a flame graph of all stacks is `pfscope export --to html'");
+		return reading_parse(key, arg, state);
 	case OPT_CHECK:
 		args->view.view = "check";
 		return 0;
