@@ -89,6 +89,11 @@ static inline void pfs_json_u64(struct pfs_json *json, const char *key, uint64_t
 	pfs_json_done(json, put_dec(pfs_json_next(json, key), number));
 }
 
+static inline void pfs_json_i64(struct pfs_json *json, const char *key, int64_t number)
+{
+	pfs_json_done(json, put_signed(pfs_json_next(json, key), number));
+}
+
 static inline void pfs_json_bool(struct pfs_json *json, const char *key, bool value)
 {
 	pfs_json_raw(json, key, value ? "true" : "false");

@@ -21,11 +21,6 @@ static void put_us(struct pfs_json *json, const char *key, uint64_t ns)
 	pfs_json_done(json, p);
 }
 
-static void put_signed_number(struct pfs_json *json, const char *key, int64_t value)
-{
-	pfs_json_done(json, put_signed(pfs_json_next(json, key), value));
-}
-
 static void put_hex_word(struct pfs_json *json, const char *key, uint64_t value)
 {
 	char *p = put_text(pfs_json_next(json, key), "\"0x");
@@ -42,8 +37,8 @@ static void begin_event(struct pfs_viewer *viewer, const char *phase, int32_t pi
 	pfs_json_line(json, "\n");
 	pfs_json_begin(json, NULL, "{");
 	pfs_json_word(json, "ph", phase);
-	put_signed_number(json, "pid", pid);
-	put_signed_number(json, "tid", tid);
+	pfs_json_i64(json, "pid", pid);
+	pfs_json_i64(json, "tid", tid);
 	put_us(json, "ts", viewer_ns(viewer, ts_ns));
 }
 
@@ -85,7 +80,7 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
 	if (f->latency_ns)
 		pfs_json_u64(json, "latency_ns", f->latency_ns);
 	if (f->sig)
-		put_signed_number(json, "signal", f->sig);
+		pfs_json_i64(json, "signal", f->sig);
 	pfs_json_end(json, "}");
 	pfs_json_end(json, "}");
 	return 0;
@@ -135,7 +130,7 @@ static int put_lost(struct pfs_viewer *viewer, const struct pfs_loss *loss, uint
 	if (!loss->unknown)
 		pfs_json_u64(json, "count", loss->count);
 	if (loss->cpu >= 0)
-		put_signed_number(json, "cpu", loss->cpu);
+		pfs_json_i64(json, "cpu", loss->cpu);
 	pfs_json_end(json, "}");
 	pfs_json_end(json, "}");
 	return 0;
@@ -149,7 +144,7 @@ static void put_counter(struct pfs_viewer *viewer, const struct viewer_proc *pro
 	begin_event(viewer, "C", proc->pid, proc->pid, ts_ns);
 	pfs_json_word(json, "name", name);
 	pfs_json_begin(json, "args", "{");
-	put_signed_number(json, unit, value);
+	pfs_json_i64(json, unit, value);
 	pfs_json_end(json, "}");
 	pfs_json_end(json, "}");
 }

@@ -12,7 +12,6 @@
 #include "base/array.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 struct fault {
 	uint64_t ts_ns, addr, off, latency_ns;
@@ -129,10 +128,10 @@ COLUMN(no_time, fault, put_null(json, NULL))
 COLUMN(phase_instant, fault, pfs_json_u64(json, NULL, 0))
 COLUMN(allocation_time, allocation, put_ms(json, NULL, r->ts_ns))
 COLUMN(allocation_weight, allocation,
-       pfs_json_format(json, NULL, "%s%" PRIu64, r->came ? "" : "-", UINT64_C(1) << viewer->model->page_shift))
+       pfs_json_i64(json, NULL, (r->came ? 1 : -1) * (INT64_C(1) << viewer->model->page_shift)))
 COLUMN(allocation_stack, allocation, put_stack(json, NULL, r->call))
 COLUMN(allocation_address, allocation, pfs_json_u64(json, NULL, r->addr))
-COLUMN(allocation_tid, allocation, pfs_json_format(json, NULL, "%d", r->tid))
+COLUMN(allocation_tid, allocation, pfs_json_i64(json, NULL, r->tid))
 COLUMN(region_start, viewer_region, put_ms(json, NULL, viewer_ns(viewer, r->born_ns)))
 COLUMN(region_end, viewer_region, put_ms(json, NULL, viewer_ns(viewer, r->died_ns)))
 COLUMN(region_name, viewer_region, pfs_json_u64(json, NULL, firefox_string(viewer, r->name)))
@@ -160,7 +159,7 @@ static int fault_data(void *ctx, const void *record)
 	if (r->latency_ns)
 		put_ms(json, "latency", r->latency_ns);
 	if (r->sig)
-		pfs_json_format(json, "signal", "%d", r->sig);
+		pfs_json_i64(json, "signal", r->sig);
 	if (r->call) {
 		pfs_json_begin(json, "cause", "{");
 		put_stack(json, "stack", r->call);
@@ -469,8 +468,7 @@ static void put_counter(struct pfs_viewer *viewer, uint32_t nr, bool memory)
 	pfs_json_end(json, "}");
 	pfs_json_begin(json, "samples", "{");
 	PUT_ARRAY(json, "time", bins, put_ms(json, NULL, (uint64_t)(first + i) << viewer->bin_shift));
-	PUT_ARRAY(json, "count", bins,
-		  pfs_json_format(json, NULL, "%" PRId64, bin_value(viewer, &proc->bins[first + i], memory)));
+	PUT_ARRAY(json, "count", bins, pfs_json_i64(json, NULL, bin_value(viewer, &proc->bins[first + i], memory)));
 	pfs_json_u64(json, "length", bins);
 	pfs_json_end(json, "}");
 	pfs_json_end(json, "}");

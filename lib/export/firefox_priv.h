@@ -15,6 +15,10 @@ struct firefox {
 	struct viewer_spool allocations; /* by process */
 	struct viewer_spool regions;	 /* by process */
 	struct viewer_string *strings;
+	struct {
+		const char *s;
+		uint32_t nr;
+	} recent[64]; /* strings, by their addresses: few are asked for again and again */
 	struct loss {
 		uint64_t from_ns, to_ns;
 		const struct pfs_loss *loss;

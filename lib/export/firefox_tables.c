@@ -19,11 +19,16 @@ static const struct {
 uint32_t firefox_string(struct pfs_viewer *viewer, const char *s)
 {
 	struct firefox *f = viewer->state;
+	typeof(&f->recent[0]) recent = &f->recent[((uintptr_t)s ^ (uintptr_t)s >> 6) % 64];
 	bool added;
-	uint32_t nr = viewer_string_number(&f->strings, s, &added);
+	uint32_t nr;
 
+	if (recent->s == s)
+		return recent->nr;
+	nr = viewer_string_number(&f->strings, s, &added);
 	f->failed |= !nr;
-	return nr ? nr - 1 : 0;
+	recent->s = s;
+	return recent->nr = nr ? nr - 1 : 0;
 }
 
 static void put_fields(struct pfs_json *json, const char *const (*fields)[3])
