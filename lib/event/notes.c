@@ -129,7 +129,7 @@ static const struct note notes[PFS_NR_NOTES] = {
 		  FIELD("full", NUMBER, tick.pages.full), FIELD("took", NUMBER, tick.took_ns),
 		  FIELD("skipped", NUMBER, tick.skipped), NAMED("since", tick.before, paces),
 		  FIELD("faults", NUMBER, tick.faults), FIELD("user", NUMBER, tick.user_ns),
-		  FIELD("wall", NUMBER, tick.wall_ns) },
+		  FIELD("wall", NUMBER, tick.wall_ns), OPTIONAL("began", NUMBER, tick.began_ns) },
 		.prose = { "{what} of {processes} processes: pages {pages} away {away} shared {shared} fixed {fixed} "
 			   "full {full} took {took} ns skipped {skipped}; since {since}: faults {faults} user {user} "
 			   "of {wall} ns" } },

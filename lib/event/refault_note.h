@@ -39,8 +39,9 @@ enum pfs_refault_pace { PFS_PACE_START, PFS_PACE_CYCLED, PFS_PACE_REST, PFS_PACE
 
 /* What the helper reports at the end of each interval. */
 struct pfs_refault_tick {
-	bool cycle;	  /* pages were taken away now, or are watched; otherwise they are left alone */
-	uint64_t took_ns; /* for that */
+	bool cycle;	   /* pages were taken away now, or are watched; otherwise they are left alone */
+	uint64_t began_ns; /* when that began, on the recording's clock; 0: not known */
+	uint64_t took_ns;  /* for that */
 	struct pfs_pageout pages;
 	enum pfs_refault_pace before;
 	uint64_t wall_ns; /* of the interval that is over */

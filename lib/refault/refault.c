@@ -352,6 +352,7 @@ static void go_on(struct work *work)
 		uint64_t at_ns = pfs_now_ns(), late;
 
 		tick->error = find_targets(work, now);
+		tick->began_ns = at_ns;
 		tick->wall_ns = at_ns - began_ns;
 		add_up(&targets[!(nr & 1)], now, tick);
 		tick->cycle = !end && pace_of(work, nr) == PFS_PACE_CYCLED;

@@ -6,8 +6,7 @@
 # intervals RECORDING SAID PAGES: for each interval of hiding that lies in one phase of tests/workload/phases: the phase, how
 # many pages of the phase faulted, how many others of the workload's, how often the one of the phase did that faulted most.
 # With `first' behind them: how many faults on the workload's pages are first ones.
-# What was done is noted when it is over, so an interval begins 40 ms and the time that it took before its note: the program has
-# used all its pages by then.
+# What was done is noted when it is over: an interval begins when that began.
 intervals()
 {
 	"$PFSCOPE" events "$1" | awk -v pages="$3" -v first="${4:-}" -v start="$(($(value start "$2")))" '
@@ -38,8 +37,8 @@ intervals()
 		}
 		{ split($1, t, "."); ns = t[1] * 1000000000 + t[2] }
 		/key="refault_tick" value="what=cycle/ {
-			match($0, / took=[0-9]+/)
-			ends[nr_ends++] = ns - substr($0, RSTART + 6, RLENGTH - 6) - 40000000
+			match($0, / began=[0-9]+/)
+			ends[nr_ends++] = substr($0, RSTART + 7, RLENGTH - 7) + 0
 		}
 		$2 == "fault" {
 			for (i = 3; i <= NF; i++)

@@ -166,6 +166,7 @@ static void what_is_missing_is_said(void **state)
 
 static const struct pfs_refault_tick some = {
 	.cycle = true,
+	.began_ns = 98765432109,
 	.took_ns = 1234567,
 	.before = PFS_PACE_CYCLED,
 	.wall_ns = 50000001,
@@ -191,6 +192,7 @@ static void a_tick_comes_back(void **state)
 		assert_memory_equal(&back.tick.pages, &tick.pages, sizeof(tick.pages));
 		assert_int_equal(back.tick.cycle, tick.cycle);
 		assert_int_equal(back.tick.before, tick.before);
+		assert_int_equal(back.tick.began_ns, tick.began_ns);
 		assert_int_equal(back.tick.took_ns, tick.took_ns);
 		assert_int_equal(back.tick.wall_ns, tick.wall_ns);
 		assert_int_equal(back.tick.user_ns, tick.user_ns);
