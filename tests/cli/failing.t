@@ -7,76 +7,8 @@
 # count: libc works without some buffers, and some calls are repeated.)
 
 . "${0%/*}/../tap.sh"
+. "${0%/*}/failing.sh"
 need_programs strace "$TOOLS/well_formed"
-
-# The plain program: a sanitizer has an allocator of its own, and cannot be traced.
-PFSCOPE=${TOOLS%/tests/tools}/pfscope
-preload=${TOOLS%/tools}/preload/fail_alloc.so
-mkdir "$T/room"
-target=$T/room/picture
-
-# render and pictures go into a file, the others print.
-into_file()
-{
-	[ "${words[0]}" = render ] || [ "${words[0]}" = archive ] || [[ ${words[*]} = plot\ --format=* ]]
-}
-
-run_one()
-{
-	if into_file; then
-		timeout 20 "$@" "$PFSCOPE" "${words[@]}" --output "$target" "$file" >"$T/printed" 2>"$T/err"
-	else
-		timeout 20 "$@" "$PFSCOPE" "${words[@]}" "$file" >"$target" 2>"$T/err"
-	fi
-}
-
-# judge STATUS NUMBER: of a run in which one thing failed.
-judge()
-{
-	local lines left
-
-	lines=$(wc -l <"$T/err")
-	into_file || [ "$1" = 0 ] || rm -f "$target"	# partial standard output is no file of pfscope's
-	left=$(find "$T/room" -mindepth 1)
-	if [ "$1" = 0 ]; then
-		cmp -s "$target" "$T/whole" || echo "number $2: status 0, but another output"
-	elif [ "$1" -gt 2 ]; then
-		echo "number $2: status $1: $(tail -n 1 "$T/err")"
-	elif [ "$lines" != 1 ] || ! grep -q '^pfscope[ a-z]*: .' "$T/err"; then
-		echo "number $2: $lines lines: $(head -c 200 "$T/err")"
-	elif [ -n "$left" ]; then
-		echo "number $2: status $1, but left behind: $left"
-	else
-		failed=$((failed + 1))
-	fi
-	rm -f "$T"/room/*
-}
-
-# verdict NAME LEAST: $T/wrong has the errors; at least LEAST runs must have failed.
-verdict()
-{
-	local wrong
-
-	wrong=$(head -n 5 "$T/wrong")
-	ok "$1: $failed failures, one line each" test -z "$wrong" || diag "$wrong"
-	ok "$1: there were some" test "$failed" -ge "$2"
-}
-
-# FAIL_ALLOC_IN limits the failures to the callers in these objects.
-each_allocation()
-{
-	local nr
-
-	run_one env FAIL_ALLOC=0 FAIL_ALLOC_COUNT="$T/nr" LD_PRELOAD="$preload"
-	cmp -s "$target" "$T/whole" || fail "${words[*]} of ${file##*/}: the same with the allocator watched"
-	rm -f "$target"
-	failed=0
-	for ((nr = 1; nr <= $(<"$T/nr"); nr++)); do
-		run_one env FAIL_ALLOC=$nr LD_PRELOAD="$preload"
-		judge $? $nr
-	done >"$T/wrong"
-	verdict "${words[*]} of ${file##*/}, allocations" 50
-}
 
 # An error of cairo's without memory is reported, and no file is left. In a few places cairo crashes, or draws less
 # without an error.
@@ -116,19 +48,10 @@ for file in "$PWD/examples/tour.events" "$DATA/text/report-kmem.txt" "$DATA"/dat
 	[ "${file##*/}" != report-kmem.txt ] || commands=(kmap 'kmap --stats' 'kmap --json' 'kmap --stats --csv' 'kmap --bars')
 	[ "${file##*/}" != v6-buffers.dat ] || commands+=('report --json' 'report --by thread' 'events --csv' maps 'maps --json' 'tape --stable' \
 		'tape --format=prefetch' 'tape --format=oracle-general' plot 'plot --format=html')
-	[ "${file##*/}" != tour.events ] || commands+=('export --to '{firefox,perfetto,pprof,folded,speedscope,sqlite,chrome,html})
 	[ "${file##*/}" != tour.events ] || commands+=('report --by class,file --class copy' 'events --class copy')
 	[ "${file##*/}" != tour.events ] || commands+=('mrc --policy lru,clock,opt --window 1ms --series --each-process' \
 		"diff --all --fail-if pages>+1 $file" "diff --json $file")
-	for command in "${commands[@]}"; do
-		read -ra words <<<"$command"
-		run_one env
-		is "$?" 0 "$command of ${file##*/}: nothing fails by itself" || diag "$(<"$T/err")"
-		mv "$target" "$T/whole"
-		[ "${words[0]}" != export ] || export FAIL_ALLOC_IN='pfscope libelf-0 libelf' # not within SQLite, nor dlopen()
-		each_allocation
-		unset FAIL_ALLOC_IN
-	done
+	each_command "${commands[@]}"
 done
 
 # Failures in fontconfig are left out: it crashes without memory.

@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 900
+#
+# Each allocation fails in turn while a recording is written for each of the viewers: see failing.sh.
+
+. "${0%/*}/../tap.sh"
+. "${0%/*}/failing.sh"
+need_programs "$TOOLS/well_formed"
+
+file=$PWD/examples/tour.events
+export FAIL_ALLOC_IN='pfscope libelf-0 libelf' # not within SQLite, nor dlopen()
+each_command 'export --to '{firefox,perfetto,pprof,folded,speedscope,sqlite,chrome,html}
+done_testing
