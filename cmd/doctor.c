@@ -253,7 +253,7 @@ static void look_at_objects(struct doctor *d)
 		put(d, add(d, "wprobe events", LACKS),
 		    "this kernel has none; not needed: kmap uses perf's watchpoints");
 	put(d, add(d, "memory samples", LACKS),
-	    samples_addresses() ? "this CPU has them (PEBS or IBS); kmap has no use for them yet"
+	    samples_addresses() ? "this CPU has them (PEBS or IBS): kmap joins what perf records of them to objects"
 				: "this CPU reports no addresses of data (no PEBS, no IBS); not needed");
 }
 

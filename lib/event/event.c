@@ -120,7 +120,7 @@ uint64_t pfs_event_needs(const struct pfs_event *ev)
 	if ((ev->kind == PFS_ALLOC || ev->kind == PFS_FREE || ev->kind == PFS_STACK) && pfs_has(ev, PFS_F_PFN))
 		return pfs_kinds[ev->kind].needs & ~HAS(PTR);
 	if (ev->kind == PFS_ACCESS && pfs_has(ev, PFS_F_PTR))
-		return HAS(OFF);
+		return 0;
 	return ev->kind == PFS_UNMAP ? op_needs[pfs_event_op(ev)] : pfs_kinds[ev->kind].needs;
 }
 

@@ -261,6 +261,7 @@ void pfs_accesses_clear(struct pfs_accesses *a)
 
 /* ---- accesses ---- */
 
+/* word: it was seen there; NULL: in no word that is watched */
 static int count_sum(struct pfs_accesses *a, struct pfs_access_word *word, uint32_t site, uint32_t cache, bool write)
 {
 	struct pfs_access_sum_nr *nr = PFS_HASH_GET(a->sum_nrs, key, (uint64_t)site << 32 | cache);
@@ -278,6 +279,8 @@ static int count_sum(struct pfs_accesses *a, struct pfs_access_word *word, uint3
 		nr->nr = a->nr_sums; /* + 1 */
 	}
 	a->sums[nr->nr - 1].seen[write]++;
+	if (!word)
+		return 0;
 	while (i < word->nr_counts && word->counts[i].sum != nr->nr - 1)
 		i++;
 	if (i == word->nr_counts) {
@@ -308,11 +311,33 @@ static int count_object(struct pfs_access_object *object, uint32_t site, uint32_
 	return 0;
 }
 
+static bool is_write(const struct pfs_event *ev)
+{
+	return pfs_has(ev, PFS_F_ACCESS) && ev->access == PFS_WRITE;
+}
+
+int pfs_accesses_sample(struct pfs_accesses *a, const struct pfs_event *ev, uint32_t site, uint32_t who,
+			const struct pfs_object *object)
+{
+	struct pfs_access_object *known;
+
+	a->stats.samples = a->stats.not_random = true;
+	if (!object) {
+		a->stats.strays++;
+		return 0;
+	}
+	known = PFS_HASH_GET(a->objects, key, object->key);
+	if (!known)
+		return -ENOMEM;
+	a->stats.nr_watched += !known->nr;
+	return count_sum(a, NULL, site, object->cache, is_write(ev)) ?: count_object(known, site, who, is_write(ev));
+}
+
 int pfs_accesses_access(struct pfs_accesses *a, const struct pfs_event *ev, uint32_t site, uint32_t who,
 			const struct pfs_object *object)
 {
 	struct pfs_access_word *word = word_at(a, ev->ptr & ~UINT64_C(1), ev->off);
-	bool write = pfs_has(ev, PFS_F_ACCESS) && ev->access == PFS_WRITE;
+	bool write = is_write(ev);
 	struct pfs_access_object *known = NULL;
 
 	if (object)

@@ -35,6 +35,7 @@ struct pfs_access_stats {
 	uint64_t lost;			 /* accesses that are missing */
 	bool lost_unknown;
 	bool sampled;	 /* other words could have been chosen: the estimates are not exact */
+	bool samples;	 /* no words were watched: these are data addresses that CPUs have sampled, of all objects */
 	bool not_random; /* some words were not chosen at random: there are no estimates for these */
 };
 
@@ -67,6 +68,10 @@ int pfs_accesses_watch(struct pfs_accesses *accesses, const struct pfs_event *ev
 
 /* An access by that instruction and process to the object (NULL: no object). 0 or -ENOMEM. */
 int pfs_accesses_access(struct pfs_accesses *accesses, const struct pfs_event *ev, uint32_t site, uint32_t who,
+			const struct pfs_object *object);
+
+/* A sampled access, to the object (NULL: no object). 0 or -ENOMEM. */
+int pfs_accesses_sample(struct pfs_accesses *accesses, const struct pfs_event *ev, uint32_t site, uint32_t who,
 			const struct pfs_object *object);
 
 /* An object of the choice begins. 0 or -ENOMEM. */

@@ -126,27 +126,39 @@ static double of_time(const struct pfs_kmap *k, const struct pfs_access_stats *s
 	return all->last_ns > all->first_ns ? (double)s->watched_ns / (all->last_ns - all->first_ns) : 0;
 }
 
+/* Columns: of words chosen at random, of wprobe events, of samples. */
+static const char *const heads[3][2] = {
+	{ "reads (95 %)", "writes (95 %)" },
+	{ "value unchanged", "value changed" },
+	{ "read samples", "write samples" },
+};
+
 void pfs_kmap_accesses_text(const struct pfs_kmap *k, unsigned int few)
 {
 	const struct pfs_accesses *a = pfs_objects_accesses(k->objects);
 	const struct pfs_access_sum **list = a ? sorted(a) : NULL;
 	char seen[32], words[48], watched[32], objects[48], where[NAME_MAX_LEN], fit[40];
 	size_t rows = k->top ? k->top : few;
+	int kind = list ? a->stats.samples + a->stats.not_random : 0;
 
 	if (!list)
 		return;
 	pfs_escape(where, sizeof(where), a->stats.where, 0);
 	pfs_fit_head(fit, sizeof(fit), where, 22, "..");
-	fprintf(k->out, "\nAccesses (%s): %s seen at %s %s\n", fit, pfs_grouped_text(seen, seen_of(a)),
-		pfs_plural(words, sizeof(words), a->stats.nr_words, "word"),
-		a->stats.not_random ? "by wprobe events" : "chosen at random");
+	pfs_grouped_text(watched, a->stats.nr_watched);
+	pfs_plural(objects, sizeof(objects), a->stats.nr_objects, "object");
+	fprintf(k->out, "\nAccesses (%s): %s seen ", fit, pfs_grouped_text(seen, seen_of(a)));
+	if (a->stats.samples)
+		fprintf(k->out, "in %s of %s\n", watched, objects);
+	else
+		fprintf(k->out, "at %s %s\n", pfs_plural(words, sizeof(words), a->stats.nr_words, "word"),
+			a->stats.not_random ? "by wprobe events" : "chosen at random");
 	if (a->stats.lost || a->stats.lost_unknown)
 		fprintf(k->out, "  %s%" PRIu64 " ACCESSES LOST\n", a->stats.lost_unknown ? "at least " : "",
 			a->stats.lost);
-	fprintf(k->out, "  %s%.2g %% of bytes x time was watched, in %s of %s\n",
-		a->stats.not_random ? "at least " : "", 100 * coverage(&a->stats),
-		pfs_grouped_text(watched, a->stats.nr_watched),
-		pfs_plural(objects, sizeof(objects), a->stats.nr_objects, "object"));
+	if (!a->stats.samples)
+		fprintf(k->out, "  %s%.2g %% of bytes x time was watched, in %s of %s\n",
+			a->stats.not_random ? "at least " : "", 100 * coverage(&a->stats), watched, objects);
 	if (a->stats.not_random)
 		fputs("  what was seen; how much that is of all is not known:\n", k->out);
 	else
@@ -155,10 +167,8 @@ void pfs_kmap_accesses_text(const struct pfs_kmap *k, unsigned int few)
 	if (!a->nr_sums)
 		fputs("  (none)\n", k->out);
 	else
-		fprintf(k->out, "%s" NUMBERS "%s%s", k->color ? BOLD : "",
-			a->stats.not_random ? "value unchanged" : "reads (95 %)",
-			a->stats.not_random ? "value changed" : "writes (95 %)", "seen", "next instruction, cache",
-			k->color ? OFF : "");
+		fprintf(k->out, "%s" NUMBERS "%s%s", k->color ? BOLD : "", heads[kind][0], heads[kind][1], "seen",
+			a->stats.samples ? "instruction, cache" : "next instruction, cache", k->color ? OFF : "");
 	if (a->nr_sums > rows)
 		fprintf(k->out, " (%zu more)", a->nr_sums - rows);
 	if (a->nr_sums)
@@ -172,6 +182,13 @@ static void watched_comment(const struct pfs_kmap *k, const struct pfs_access_st
 {
 	char words[48], watched[32], objects[48], where[NAME_MAX_LEN], lost[32];
 
+	if (s->samples) {
+		fprintf(k->out,
+			"# Accesses: data addresses that CPUs have sampled, in %s of %s; how many accesses each of them stands for is not known. access_ip is the instruction itself.\n",
+			pfs_grouped_text(watched, s->nr_watched),
+			pfs_plural(objects, sizeof(objects), s->nr_objects, "object"));
+		return;
+	}
 	pfs_escape(where, sizeof(where), s->where, 0);
 	fprintf(k->out, "# Watched (%s): %s %s in %s of %s, %s%.2g %% of bytes x time%s", where,
 		pfs_plural(words, sizeof(words), s->nr_words, "word"),
@@ -200,7 +217,8 @@ void pfs_kmap_watched(struct pfs_kmap *k)
 	pfs_json_u64(&k->json, "words", a->stats.nr_words);
 	pfs_json_u64(&k->json, "objects", a->stats.nr_objects);
 	pfs_json_u64(&k->json, "objects_watched", a->stats.nr_watched);
-	pfs_json_format(&k->json, "coverage", "%.6f", coverage(&a->stats));
+	if (!a->stats.samples)
+		pfs_json_format(&k->json, "coverage", "%.6f", coverage(&a->stats));
 	if (a->stats.lost_unknown)
 		pfs_json_raw(&k->json, "lost", "null");
 	else
@@ -242,8 +260,9 @@ static void add_watched(struct pfs_table *table, const struct pfs_accesses *a)
 	const struct pfs_access_stats *s = &a->stats;
 
 	pfs_table_word(table, s->where);
-	pfs_table_numbers(table, s->interval_ns, s->watched_ns, s->nr_words, s->nr_objects, s->nr_watched,
-			  rounded(coverage(s) * 1e6), seen_of(a), s->strays);
+	pfs_table_numbers(table, s->interval_ns, s->watched_ns, s->nr_words, s->nr_objects, s->nr_watched);
+	pfs_table_known(table, !s->samples, rounded(coverage(s) * 1e6));
+	pfs_table_numbers(table, seen_of(a), s->strays);
 	pfs_table_known(table, !s->lost_unknown, s->lost);
 }
 

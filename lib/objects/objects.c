@@ -333,6 +333,19 @@ static int watch_event(struct pfs_objects *o, const struct pfs_event *ev)
 	return drain_queue(o) ?: pfs_accesses_watch(&o->accesses, ev, object_at(o, ev, &room));
 }
 
+/* Where words were watched, it is no sample of what these have not seen: it is left out. */
+static int sample_event(struct pfs_objects *o, const struct pfs_event *ev, uint32_t site, uint32_t who)
+{
+	struct pfs_object room;
+	int ret = drain_queue(o);
+
+	if (ret || (o->accesses.stats.where && !o->accesses.stats.samples))
+		return ret;
+	o->accesses.stats.where = "memory samples";
+	return pfs_accesses_sample(&o->accesses, ev, site, who,
+				   pfs_pairs_find_around(&o->pairs, ev->ptr, &room) ? &room : NULL);
+}
+
 static int access_event(struct pfs_objects *o, const struct pfs_event *ev)
 {
 	int64_t site = pfs_has(ev, PFS_F_PTR) ? pfs_names_site(&o->names, ev) : 0,
@@ -343,6 +356,8 @@ static int access_event(struct pfs_objects *o, const struct pfs_event *ev)
 		return 0;
 	if (site < 0 || who < 0)
 		return -ENOMEM;
+	if (!pfs_has(ev, PFS_F_OFF))
+		return sample_event(o, ev, site, o->names.whos[who].process);
 	return drain_queue(o)
 		       ?: pfs_accesses_access(&o->accesses, ev, site, o->names.whos[who].process,
 					      object_at(o, ev, &room));

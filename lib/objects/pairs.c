@@ -32,7 +32,7 @@ static void *table(size_t nr, size_t size)
 
 static int grow(struct pfs_pairs *p)
 {
-	struct pfs_pairs larger = { .nr = p->nr, .shift = p->max ? p->shift - 1 : 64 - FIRST_BITS };
+	struct pfs_pairs larger = { .nr = p->nr, .most = p->most, .shift = p->max ? p->shift - 1 : 64 - FIRST_BITS };
 
 	larger.max = (size_t)1 << (64 - larger.shift);
 	larger.keys = table(larger.max, sizeof(*larger.keys));
@@ -70,6 +70,7 @@ int pfs_pairs_add(struct pfs_pairs *p, const struct pfs_object *o, struct pfs_ob
 	p->slots[i] =
 		(struct pfs_pairs_slot){ o->alloc_ns, o->size, o->allocated, o->site, o->cache, o->who, o->stack };
 	p->nr += !had;
+	p->most = o->allocated > p->most ? o->allocated : p->most;
 	return had;
 }
 
@@ -81,6 +82,15 @@ bool pfs_pairs_find(const struct pfs_pairs *p, uint64_t key, struct pfs_object *
 		return false;
 	*object = pfs_pairs_object(p, i);
 	return true;
+}
+
+/* The first one that begins before it: objects are at multiples of 8, and do not overlap. */
+bool pfs_pairs_find_around(const struct pfs_pairs *p, uint64_t addr, struct pfs_object *object)
+{
+	for (uint64_t key = addr & ~UINT64_C(7); addr - key < p->most; key -= 8)
+		if (pfs_pairs_find(p, key, object))
+			return addr - key < object->allocated;
+	return false;
 }
 
 void pfs_pairs_set_stack(struct pfs_pairs *p, uint64_t key, uint32_t stack)

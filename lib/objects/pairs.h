@@ -18,6 +18,7 @@ struct pfs_pairs {
 	struct pfs_pairs_slot *slots;
 	size_t nr, max; /* max: a power of 2; 0: nothing yet */
 	size_t hand;	/* of pfs_pairs_evict(): the next slot to look at */
+	uint32_t most;	/* bytes of the largest object so far */
 	unsigned int shift;
 };
 
@@ -56,6 +57,9 @@ int pfs_pairs_add(struct pfs_pairs *pairs, const struct pfs_object *object, stru
 
 /* The object of that key. False: there is none. */
 bool pfs_pairs_find(const struct pfs_pairs *pairs, uint64_t key, struct pfs_object *object);
+
+/* The object, which is no pages, that has the address in it. False: there is none. */
+bool pfs_pairs_find_around(const struct pfs_pairs *pairs, uint64_t addr, struct pfs_object *object);
 
 /* Of the object with that key, if there is one. */
 void pfs_pairs_set_stack(struct pfs_pairs *pairs, uint64_t key, uint32_t stack);

@@ -496,6 +496,33 @@ like "$out" 'Accesses \(all\): 4 seen at 3 words by wprobe events
     value unchanged       value changed  seen  next instruction, cache
                   1                   0     1  init_file\+0x12, filp' '... for people'
 unlike "$out" '95 %' '... scaled to nothing'
+# Addresses of data that CPUs have sampled: by the manual's own commands, with perf script's output for perf.
+cat >"$T/objects" <<'EVENTS'
+# pfscope-events 2
+1.000000000 note key="clock" value="mono"
+1.000000001 alloc pid=1 tid=1 site=ffffffff81000030 func="alloc_empty_file+0x51" ptr=ffff888100001000 size=200 allocated=256 cache="filp"
+1.000000002 alloc pid=1 tid=1 site=ffffffff81000030 func="alloc_empty_file+0x51" ptr=ffff888100001100 size=200 allocated=256 cache="filp"
+1.500000000 free pid=1 tid=1 ptr=ffff888100001100
+EVENTS
+cat >"$T/script" <<'SCRIPT'
+     5/6         1.000000150: cpu/mem-loads,ldlat=3/Pk:     ffff888100001104 ffffffff81000100
+     5/6         1.100000150: cpu/mem-stores/Pk:     ffff888100001104 ffffffff81000100
+     7/8         1.200000150: ibs_op//:     ffff8881000010ff ffffffff81000104
+     5/6         1.300000150: cpu/mem-loads,ldlat=3/Pk:     ffff888100001200 ffffffff81000100
+     5/6         1.600000150: cpu/mem-loads,ldlat=3/Pk:     ffff888100001104 ffffffff81000100
+SCRIPT
+sed -n '/^# { pfscope events k.dat/,/pfscope kmap --stats -$/p' "$ROOT/docs/man/pfscope-kmap.1" |
+	sed "s/^# //; s/perf script [^|]*/cat script /; s/k.dat/objects/; s|pfscope|$PFSCOPE|" >"$T/recipe"
+out=$(cd "$T" && bash recipe 2>&1)
+like "$out" '
+Accesses .memory samples.: 3 seen in 2 of 2 objects
+  what was seen; how much that is of all is not known:
+       read samples       write samples  seen  instruction, cache
+                  1                   1     2  0xffffffff81000100, filp
+                  1                   0     1  0xffffffff81000104, filp' "samples of perf's, by the commands of the manual"
+(cd "$T" && bash <(sed 's/kmap --stats -/kmap -/' recipe)) >"$T/out" 2>&1
+like "$(<"$T/out")" $'ffff888100001100,200,0.000000001,0.499999999,\\?,\\?\n  0xffffffff81000100,5,1,1\n' '... below the object that lived there then'
+like "$(tail -n 1 "$T/out")" '^# Accesses: data addresses that CPUs have sampled, in 2 of 2 objects; how many accesses each' '... which is said'
 sed 's/(init_file+0x12.0x90)/(ffffffff81000012)/; s/ off=0x[08]//' "$T/wprobes" >"$T/bare"
 like "$("$PFSCOPE" events "$T/bare" 2>/dev/null)" 'access cpu=1 tid=42 len=8 off=0 site=ffffffff81000012 ptr=ffff888118e220c0
 (.*

@@ -48,6 +48,7 @@ static void give(struct heard *h, const struct pfs_event *ev)
 	assert_int_equal(pfs_emit(&sink, ev), 0);
 }
 
+/* where NULL: nothing is watched */
 static void begin(struct heard *h, const char *where)
 {
 	struct pfs_event ev = { .kind = PFS_NOTE };
@@ -57,6 +58,8 @@ static void begin(struct heard *h, const char *where)
 	h->out = open_memstream(&h->text, &h->len);
 	h->objects = pfs_objects_new(NULL, &(struct pfs_object_sink){ .end = hear, .ctx = h });
 	assert_non_null(h->objects);
+	if (!where)
+		return;
 	snprintf(value, sizeof(value), "interval=1000 where=%s", where);
 	PFS_SET(&ev, key, KEY, "watchpoints");
 	PFS_SET(&ev, value, VALUE, value);
@@ -236,12 +239,100 @@ static void test_of_pages(void **state)
 	end(&h, "");
 }
 
-/* ---- estimates ---- */
+/* ---- samples of data addresses ---- */
+
+static void sample(struct heard *h, uint64_t ts_ns, uint64_t addr, int access)
+{
+	struct pfs_event ev = event(PFS_ACCESS, ts_ns, 7, addr);
+
+	PFS_SET(&ev, access, ACCESS, access);
+	PFS_SET(&ev, site, SITE, IP(1));
+	give(h, &ev);
+}
 
 static uint64_t random_below(uint64_t *state, uint64_t nr)
 {
 	return next_random(state) % nr;
 }
+
+/* Objects of random sizes come and go; which of them an address is in, a look at each of them tells. */
+static void test_samples(void **state)
+{
+	enum { NR = 60 };
+	struct {
+		uint64_t begin, bytes, ts_ns, nr[2]; /* bytes 0: none is there */
+	} at[NR] = { 0 };
+	uint64_t random = 5, strays = 0, seen = 0, lines = 0, wanted = 0;
+	const struct pfs_accesses *a;
+	struct heard h;
+	char *text;
+
+	begin(&h, NULL);
+	for (uint64_t ts = 10; ts < 40000; ts++) {
+		uint64_t i = random_below(&random, NR), addr = AT(0) + random_below(&random, NR * 256);
+		bool write = random_below(&random, 2), in = false;
+
+		if (random_below(&random, 20) == 0) {
+			if (at[i].bytes)
+				release(&h, ts, at[i].begin);
+			wanted += at[i].bytes && (at[i].nr[0] || at[i].nr[1]);
+			at[i].bytes = at[i].bytes ? 0 : 8 + random_below(&random, 120);
+			at[i].begin = AT(i) + 8 * random_below(&random, 16);
+			at[i].nr[0] = at[i].nr[1] = 0;
+			if (at[i].bytes)
+				alloc_of(&h, ts, at[i].begin, "filp", at[i].bytes);
+			continue;
+		}
+		sample(&h, ts, addr, write ? PFS_WRITE : PFS_READ);
+		for (int k = 0; k < NR; k++)
+			if (addr - at[k].begin < at[k].bytes) {
+				at[k].nr[write]++;
+				in = true;
+			}
+		strays += !in;
+		seen += in;
+	}
+	for (int k = 0; k < NR; k++)
+		wanted += at[k].bytes && (at[k].nr[0] || at[k].nr[1]);
+	text = finish(&h);
+	for (const char *p = text; (p = strchr(p, '\n')); p++)
+		lines++;
+	assert_int_equal(lines, wanted);
+	for (int k = 0; k < NR; k++) { /* the last ones, by their lines */
+		char line[100];
+
+		snprintf(line, sizeof(line), "%lx@", (unsigned long)at[k].begin & 0xffff);
+		if (at[k].bytes && (at[k].nr[0] || at[k].nr[1]))
+			assert_non_null(strstr(text, line));
+		snprintf(line, sizeof(line), " 7 r%lu w%lu\n", (unsigned long)at[k].nr[0], (unsigned long)at[k].nr[1]);
+		if (at[k].bytes && (at[k].nr[0] || at[k].nr[1]))
+			assert_non_null(strstr(text, line));
+	}
+	free(text);
+	a = pfs_objects_accesses(h.objects);
+	assert_true(seen > 1000 && strays > 1000);
+	assert_int_equal(a->stats.strays, strays);
+	assert_int_equal(a->nr_sums, 1);
+	assert_int_equal(a->sums[0].seen[0] + a->sums[0].seen[1], seen);
+	assert_int_equal(a->stats.nr_watched, wanted);
+	assert_true(a->sums[0].estimate[0] == 0); /* how many accesses a sample stands for is not known */
+	pfs_objects_free(h.objects);
+}
+
+/* Where words are watched, an address without a word is no sample of the rest. */
+static void test_samples_beside_words(void **state)
+{
+	struct heard h;
+
+	begin(&h, "random");
+	alloc(&h, 10, AT(0));
+	watch(&h, 20, AT(0), 16, 8, false);
+	sample(&h, 21, AT(0) + 16, PFS_READ);
+	touch(&h, 22, 7, AT(0), 16, IP(1), PFS_READ);
+	end(&h, "0@10 10 7 r1 w0\n");
+}
+
+/* ---- estimates ---- */
 
 /* When all words are watched, nothing is estimated. */
 static void test_census(void **state)
@@ -481,6 +572,8 @@ int main(void)
 		cmocka_unit_test(test_of_its_successor),
 		cmocka_unit_test(test_only_of_the_choice),
 		cmocka_unit_test(test_of_pages),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_samples_beside_words),
 		cmocka_unit_test(test_census),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_interval_of_few_choices),
