@@ -130,7 +130,7 @@ static double of_time(const struct pfs_kmap *k, const struct pfs_access_stats *s
 static const char *const heads[3][2] = {
 	{ "reads (95 %)", "writes (95 %)" },
 	{ "value unchanged", "value changed" },
-	{ "read samples", "write samples" },
+	{ "reads or unknown", "writes" },
 };
 
 void pfs_kmap_accesses_text(const struct pfs_kmap *k, unsigned int few)
@@ -184,7 +184,7 @@ static void watched_comment(const struct pfs_kmap *k, const struct pfs_access_st
 
 	if (s->samples) {
 		fprintf(k->out,
-			"# Accesses: data addresses that CPUs have sampled, in %s of %s; how many accesses each of them stands for is not known. access_ip is the instruction itself.\n",
+			"# Accesses: data addresses that CPUs have sampled, in %s of %s; how many accesses each of them stands for is not known. access_ip is the instruction itself; what is not known to be a write counts as a read.\n",
 			pfs_grouped_text(watched, s->nr_watched),
 			pfs_plural(objects, sizeof(objects), s->nr_objects, "object"));
 		return;

@@ -517,7 +517,7 @@ out=$(cd "$T" && bash recipe 2>&1)
 like "$out" '
 Accesses .memory samples.: 3 seen in 2 of 2 objects
   what was seen; how much that is of all is not known:
-       read samples       write samples  seen  instruction, cache
+   reads or unknown              writes  seen  instruction, cache
                   1                   1     2  0xffffffff81000100, filp
                   1                   0     1  0xffffffff81000104, filp' "samples of perf's, by the commands of the manual"
 (cd "$T" && bash <(sed 's/kmap --stats -/kmap -/' recipe)) >"$T/out" 2>&1
