@@ -183,6 +183,7 @@ hold()
 {
 	local held
 
+	rm -f "$T/held" # of an earlier one
 	mkfifo "$T/hold"
 	"$WORK/watchpoints" "$@" <"$T/hold" >"$T/held" 2>&1 &
 	holder=$!
