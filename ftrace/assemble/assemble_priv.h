@@ -394,8 +394,8 @@ int asm_pending_release(struct pfs_assembler *a, struct asm_thread *t);
 asm_fn asm_pending_end;
 
 /*
- * The recording has ended. A fault that it has cut off before its mark could come is left out: whether hiding caused it is not
- * known, and the kernel has not counted it either.
+ * The recording has ended. A fault whose handler it has cut off before the mark could come is left out: whether hiding caused
+ * it is not known, and the kernel has not counted it either.
  */
 int asm_pending_finish(struct pfs_assembler *a, struct asm_thread *t);
 

@@ -246,7 +246,7 @@ int asm_pending_finish(struct pfs_assembler *a, struct asm_thread *t)
 {
 	int err = asm_pending_stack_over(a, t);
 
-	if (t->pending && t->pending->exception && a->hides && !t->pending->hidden)
+	if (t->pending && t->pending->exception && t->pending->began && a->hides && !t->pending->hidden)
 		t->pending->active = false;
 	return err ?: asm_pending_release(a, t);
 }

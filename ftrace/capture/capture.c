@@ -23,6 +23,8 @@
 /* At the end the recording waits no longer for the probes of the page cache. */
 #define CACHE_PATIENCE_MS 2000
 
+#define MARKS_US 10000 /* some hundred times what lies between a fault's exception and its mark */
+
 /* ---- draining ---- */
 
 static int move_spliced(struct capture_cpu *cpu, int pipe_fd, size_t len)
@@ -270,11 +272,26 @@ static int finish_accounts(struct pfs_capture *c, struct pfs_err *err)
 	return ret ? pfs_err_set(err, ret, "no memory for the kernel's counts") : 0;
 }
 
+/*
+ * A mark comes behind the fault's exception: so first no more of these are recorded, and then the last marks are waited for.
+ * With probes a fault that has no mark yet is known by its handler, which has not returned.
+ */
+static int settle_marks(struct pfs_capture *c, struct pfs_err *err)
+{
+	int ret;
+
+	if (!c->marked || c->tracers.has_probes)
+		return 0;
+	ret = pfs_instance_write(c->instance, CAPTURE_EXCEPTIONS, "0", err);
+	usleep(MARKS_US);
+	return ret;
+}
+
 int capture_stop(struct pfs_live *live, struct pfs_err *err)
 {
 	struct pfs_capture *c = capture_of(live);
 	int ret = capture_joins_end(c, err) ?: capture_watch_end(c, err) ?: accounts_end(c, err)
-		      ?: pfs_instance_write(c->instance, "tracing_on", "0", err) ?: accounts_end(c, err);
+		      ?: settle_marks(c, err) ?: pfs_instance_write(c->instance, "tracing_on", "0", err) ?: accounts_end(c, err);
 
 	pfs_sched_priority_restore(&c->priority);
 	c->tracing = false;

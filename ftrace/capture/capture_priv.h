@@ -138,6 +138,8 @@ struct capture_pauses {
 	unsigned int nr;
 };
 
+#define CAPTURE_EXCEPTIONS "events/exceptions/enable"
+
 struct pfs_capture {
 	struct pfs_live base;
 	struct pfs_source_config config;
@@ -152,6 +154,7 @@ struct pfs_capture {
 	struct pfs_dumps *dumps;       /* --stack=dwarf; or NULL */
 	struct pfs_accounts *accounts; /* of processes that ran before; NULL: there are none, or no counts of them */
 	bool wants_accesses, tracing, sideband_lack_noted;
+	bool marked; /* a module marks faults on hidden pages in the instance */
 	pid_t launched;
 	struct pfs_counters counters;
 	struct pfs_sched_priority priority;

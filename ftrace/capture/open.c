@@ -154,6 +154,8 @@ int capture_hold(struct pfs_capture *c, struct pfs_err *err)
 	ret = pfs_instance_hold(c->instance, "tracing_on", O_WRONLY, err)
 		      ?: pfs_instance_hold(c->instance, "events/enable", O_WRONLY, err)
 		      ?: capture_hold_calls(c, err) ?: capture_hold_objects(c, err);
+	if (!ret && c->marked)
+		ret = pfs_instance_hold(c->instance, CAPTURE_EXCEPTIONS, O_WRONLY, err);
 	for (int cpu = 0; !ret && cpu < nr_cpus; cpu++) {
 		snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
 		ret = pfs_instance_hold(c->instance, file, O_RDONLY, err);

@@ -95,6 +95,7 @@ static int marks(struct pfs_live *live, char *where, size_t size, struct pfs_err
 	if (capture_of(live)->options->histogram)
 		return pfs_err_set(err, -EINVAL, "--histogram: only counts faults, also those on hidden pages");
 	snprintf(where, size, "%s", strrchr(dir, '/') + 1);
+	capture_of(live)->marked = true;
 	return 0;
 }
 

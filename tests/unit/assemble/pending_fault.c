@@ -314,9 +314,9 @@ static void test_hidden(void **state)
 	RAW(&f, RAW_HIDDEN, 0x7123, 1); /* get_user_pages' */
 	expect(&f, "fault addr=7123 ip=77 access=read mode=user code=4\n"
 		   "populate start=7000 end=8000 class~minor how=hidden by=gup\n");
-	RAW(&f, RAW_FAULT_USER, 0x9123, 0x77, 4); /* the recording ends before a mark could come */
+	RAW(&f, RAW_FAULT_USER, 0x9123, 0x77, 4); /* the thread goes on without a further event */
 	finish(&f);
-	expect(&f, "");
+	expect(&f, "fault addr=9123 ip=77 access=read mode=user code=4\n");
 	raw_feed_fini(&f);
 }
 
@@ -345,6 +345,11 @@ static void test_hidden_with_probes(void **state)
 	RAW(&f, RAW_HANDLER, 0x6000, 0, 0xabc, 0x4000, 0x9000); /* no mark: not hidden */
 	RAW(&f, RAW_HANDLER_END, 0);
 	assert_null(strstr(f.got, "hidden"));
+	forget(&f);
+	RAW(&f, RAW_FAULT_USER, 0x7123, 0x77, 4);
+	HANDLER(&f, 0x7123, DEFAULT); /* the recording ends before a mark could come */
+	finish(&f);
+	expect(&f, "");
 	raw_feed_fini(&f);
 }
 
