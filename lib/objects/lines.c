@@ -238,7 +238,7 @@ static void json_site(struct pfs_kmap *k, uint32_t nr, const char *what)
 
 static void json_who(struct pfs_kmap *k, const struct pfs_object_who *who, const char *pid_key, const char *comm_key)
 {
-	pfs_json_format(&k->json, who->pid ? pid_key : "tid", "%" PRId32, number_of_who(who));
+	pfs_json_i64(&k->json, who->pid ? pid_key : "tid", number_of_who(who));
 	if (who->comm && comm_key)
 		pfs_json_string(&k->json, comm_key, who->comm);
 }
@@ -282,7 +282,7 @@ static int put_json(void *ctx, const struct pfs_object *o, const struct pfs_obje
 	if (end->fate == PFS_OBJECT_FREED) {
 		pfs_json_raw(&k->json, "free_time", time_text(text, k, end->ts_ns));
 		json_site(k, end->site, "free");
-		pfs_json_format(&k->json, "free_pid", "%" PRId32, number_of_who(pfs_objects_who(k->objects, end->who)));
+		pfs_json_i64(&k->json, "free_pid", number_of_who(pfs_objects_who(k->objects, end->who)));
 	}
 	if (o->stack)
 		pfs_json_string(&k->json, "stack", pfs_objects_stack(k->objects, o->stack));

@@ -488,7 +488,7 @@ static void put_columns(const struct alive *a, struct pfs_json *json)
 		const struct pfs_series_column *column = &a->series->columns[i];
 
 		pfs_json_begin(json, NULL, "[");
-		pfs_json_format(json, NULL, "%" PRId64, (int64_t)(column->ts_ns - a->stats->first_ns));
+		pfs_json_i64(json, NULL, column->ts_ns - a->stats->first_ns);
 		pfs_json_u64(json, NULL, column->bytes);
 		for (uint32_t area = 0; area < nr_areas(a); area++)
 			pfs_json_u64(json, NULL, bytes_of(a, column, area));

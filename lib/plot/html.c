@@ -105,7 +105,7 @@ static void write_shape(struct pfs_json *json, const struct pfs_plot_shape *shap
 	pfs_json_begin(json, NULL, "[");
 	pfs_json_bool(json, NULL, shape->hollow);
 	for (unsigned int i = 0; i < 2U * shape->nr; i++)
-		pfs_json_format(json, NULL, "%d", shape->at[i]);
+		pfs_json_i64(json, NULL, shape->at[i]);
 	pfs_json_end(json, "]");
 }
 
@@ -295,7 +295,7 @@ static void write_times(struct page *page)
 	struct pfs_json *json = &page->json;
 
 	pfs_json_line(json, "\n");
-	pfs_json_format(json, "from_ns", "%" PRId64, (int64_t)(page->plot->from_ns - base));
+	pfs_json_i64(json, "from_ns", page->plot->from_ns - base);
 	pfs_json_u64(json, "bin_ns", UINT64_C(1) << page->plot->data->cells.time_shift);
 	pfs_json_u64(json, "bins", page->plot->nr_bins);
 	pfs_json_u64(json, "unit_shift", page->plot->unit_shift);
