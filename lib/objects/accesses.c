@@ -96,7 +96,7 @@ static void settle(struct pfs_accesses *a)
 		a->stats.watched_ns += a->words[0].ended_ns - a->words[0].begun_ns;
 	if (a->nr_words > 1 && a->words[0].words)
 		a->stats.nr_spreads += a->nr_words - 1;
-	a->stats.sampled |= a->words[0].words > a->nr_words;
+	a->stats.partial |= a->words[0].words > a->nr_words;
 	for (unsigned int i = 0; i < a->nr_words; i++)
 		for (size_t k = 0; k < a->words[i].nr_counts; k++)
 			for (int write = 0; write < 2; write++)
@@ -122,10 +122,8 @@ static double quantile(double mean, double variance, double normal)
 }
 
 /* Student's distribution, for the variance of few choices is known badly: Abramowitz and Stegun 26.7.5. */
-static double student(double degrees)
+static double student(double n)
 {
-	const double n = degrees;
-
 	return n < 2 ? 12.71 : 1.96 + 2.372 / n + 2.823 / (n * n) + 2.556 / (n * n * n);
 }
 
@@ -139,7 +137,7 @@ void pfs_access_interval(const struct pfs_accesses *a, const struct pfs_access_s
 	double wider = student(a->stats.nr_spreads) / 1.96, variance = sum->variance[write] * wider * wider;
 
 	interval[0] = interval[1] = estimate;
-	if (!a->stats.sampled)
+	if (!a->stats.partial)
 		return;
 	interval[0] = fmax(sum->seen[write], quantile(estimate - most, variance - most * most, -1.96));
 	interval[1] = most > 0 ? quantile(estimate + most, variance + most * most, 1.96) : INFINITY;

@@ -34,7 +34,7 @@ struct pfs_access_stats {
 	uint64_t strays;		 /* accesses to memory that no object of the recording had then */
 	uint64_t lost;			 /* accesses that are missing */
 	bool lost_unknown;
-	bool sampled;	 /* other words could have been chosen: the estimates are not exact */
+	bool partial;	 /* other words could have been chosen: the estimates are not exact */
 	bool samples;	 /* no words were watched: these are data addresses that CPUs have sampled, of all objects */
 	bool not_random; /* some words were not chosen at random: there are no estimates for these */
 };

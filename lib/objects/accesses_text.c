@@ -139,10 +139,11 @@ void pfs_kmap_accesses_text(const struct pfs_kmap *k, unsigned int few)
 	const struct pfs_access_sum **list = a ? sorted(a) : NULL;
 	char seen[32], words[48], watched[32], objects[48], where[NAME_MAX_LEN], fit[40];
 	size_t rows = k->top ? k->top : few;
-	int kind = list ? a->stats.samples + a->stats.not_random : 0;
+	const char *const *head;
 
 	if (!list)
 		return;
+	head = heads[a->stats.samples + a->stats.not_random];
 	pfs_escape(where, sizeof(where), a->stats.where, 0);
 	pfs_fit_head(fit, sizeof(fit), where, 22, "..");
 	pfs_grouped_text(watched, a->stats.nr_watched);
@@ -167,7 +168,7 @@ void pfs_kmap_accesses_text(const struct pfs_kmap *k, unsigned int few)
 	if (!a->nr_sums)
 		fputs("  (none)\n", k->out);
 	else
-		fprintf(k->out, "%s" NUMBERS "%s%s", k->color ? BOLD : "", heads[kind][0], heads[kind][1], "seen",
+		fprintf(k->out, "%s" NUMBERS "%s%s", k->color ? BOLD : "", head[0], head[1], "seen",
 			a->stats.samples ? "instruction, cache" : "next instruction, cache", k->color ? OFF : "");
 	if (a->nr_sums > rows)
 		fprintf(k->out, " (%zu more)", a->nr_sums - rows);
