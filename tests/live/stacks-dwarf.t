@@ -162,8 +162,16 @@ fi
 
 "$PFSCOPE" run --source=ftrace --stack=dwarf --no-follow --no-bars -o alone -- bash -c '/bin/true; /bin/true' 2>err
 "$PFSCOPE" events alone >events
-is "$(grep -c ' fault ' events)" "$(grep -c ' fault .* stack=' events)" '--no-follow: each fault of the process has a stack'
-is "$(grep -c 'lacks.*what=dumps tells' events)" 0 '... and nothing is said of those of others'
+# A signal's frame is written with page faults disabled first: the kernel does not count such a fault, and perf has no sample of it.
+is "$(perl -ne 'my ($page, $mode) = / fault .* addr=(\w+) .* mode=(\w+)/ or next;
+	print $refused if $refused && $page ne $last;
+	$refused = "", $last = $page;
+	next if / stack=/;
+	if ($mode eq "kernel") { $refused = $_ } else { print }
+	END { print $refused }' events)" '' \
+	'--no-follow: each fault of the process has a stack, but for one that the kernel refuses and handles next'
+is "$(grep -c 'lacks.*what=dumps tells' events)" "$(grep ' fault ' events | grep -vqc ' stack=' && echo 1 || echo 0)" \
+	'... and nothing is said of those of others'
 
 # The ring is too small for what a loop of faults dumps. All of them have the same stack, but where there is none.
 "$PFSCOPE" run --source=ftrace --stack=dwarf -b 512 --no-bars -o lossy -- "$WORK/touch" 60000 >out 2>err
