@@ -273,10 +273,12 @@ fuzz: deps-fuzz	## fuzz for FUZZ_SECONDS a target; the corpus is kept
 	$(build_fuzz)
 	@tests/fuzz/fuzz -s $(FUZZ_SECONDS) $(O)-fuzz
 
-soak: deps-vm	## the random layouts of SOAK_SEEDS, each page compared with the page table; perf events flat out for a minute; 60 kills
+soak: deps-vm	## the random layouts of SOAK_SEEDS, each page compared with the page table, and 200 others; perf events flat out for a minute; 260 kills
 	$(build_plain)
 	$(mount_as_root)
 	@NAMES=layout SEEDS='$(SOAK_SEEDS)' tests/run -O $(O) tests/live/pages.t
+	@SEEDS="$$(echo $$(seq 200))" tests/run -O $(O) tests/live/layout.t
+	@PFSCOPE_KILLS=200 tests/run -O $(O) tests/live/killed.t
 	@FLOOD_SECONDS=60 tests/run -O $(O) tests/live/perf-flat-out.t
 	@KERNELS=6.12 KILLS=60 tests/run -O $(O) tests/vm/kills.t
 

@@ -3,10 +3,12 @@
 #
 # What a recording of tests/workload/phases has in each interval of --refault, for refault-hide.guest and hide-ftrace.guest.
 
-# intervals RECORDING SAID PAGES: for each interval of hiding that lies in one phase of tests/workload/phases: the phase, how
-# many pages of the phase faulted, how many others of the workload's, how often the one of the phase did that faulted most.
+# intervals RECORDING SAID PAGES: for each interval of hiding that lies in one phase of tests/workload/phases, as does the one
+# before it: the phase, how many pages of the phase faulted, how many others of the workload's, how often the one of the phase
+# did that faulted most.
 # With `first' behind them: how many faults on the workload's pages are first ones.
-# What was done is noted when it is over: an interval begins when that began.
+# What was done is noted when it is over: an interval begins when that began. A page that is still hidden then, as those of the
+# next phase are, may fault once more before its turn.
 intervals()
 {
 	"$PFSCOPE" events "$1" | awk -v pages="$3" -v first="${4:-}" -v start="$(($(value start "$2")))" '
@@ -18,7 +20,7 @@ intervals()
 		}
 		function finish(until,	p, i, here, others, most) {
 			for (p = 0; p < phases; p++)
-				if (since > from[p] && until < to[p]) {
+				if (before > from[p] && until < to[p]) {
 					for (i in times)
 						if (int(i / pages) == p) {
 							here++
@@ -29,6 +31,7 @@ intervals()
 					print p, here + 0, others + 0, most + 0
 				}
 			delete times
+			before = since
 			since = until
 		}
 		FNR == NR {
