@@ -216,11 +216,30 @@ static int undo_part(const struct folio_fault *fault, uint64_t start, uint64_t e
 	return err;
 }
 
+enum { PART = 512 };
+
+/* Sets maybe[nr] for each page of [start, end), at most PART of them, that a fault left may have mapped. */
+static void find_maybe(const struct cache_file *file, const struct pfs_space *space, uint64_t start, uint64_t end, bool *maybe)
+{
+	const unsigned int shift = pfs_pages_shift(space->pages);
+
+	for (size_t i = 0; i < file->nr_faults; i++) {
+		const struct folio_fault *fault = &file->faults[i];
+
+		if (fault->space != space)
+			continue;
+		for (uint64_t at = fault->start_maybe > start ? fault->start_maybe : start; at < end && at < fault->end_maybe;
+		     at += UINT64_C(1) << shift)
+			if (!maybe[(at - start) >> shift])
+				maybe[(at - start) >> shift] = !presence_ended(space, at, fault->ts_ns);
+	}
+}
+
 /* Of the pages that the fault has put in doubt, those that no fault left may have mapped are not. */
 static int undo(const struct pfs_model *model, const struct cache_file *file, struct folio_fault *fault)
 {
 	const uint64_t size = model_page_size(model);
-	uint64_t from = fault->start_doubt, end = fault->end_doubt;
+	uint64_t from = fault->start_doubt, end = fault->end_doubt, part_end;
 	bool is_whole = !may_have_mapped(file, file->nr_faults, fault->space, from, end);
 	int err = 0;
 
@@ -228,9 +247,15 @@ static int undo(const struct pfs_model *model, const struct cache_file *file, st
 	fault->end_doubt = fault->end_maybe;
 	if (is_whole)
 		return undo_part(fault, from, end);
-	for (; !err && from < end; from += size)
-		if (!may_have_mapped(file, file->nr_faults, fault->space, from, from + size))
-			err = undo_part(fault, from, from + size);
+	for (; !err && from < end; from = part_end) {
+		bool maybe[PART] = { false };
+
+		part_end = end - from > PART * size ? from + PART * size : end;
+		find_maybe(file, fault->space, from, part_end, maybe);
+		for (uint64_t at = from; !err && at < part_end; at += size)
+			if (!maybe[(at - from) / size])
+				err = undo_part(fault, at, at + size);
+	}
 	return err;
 }
 
