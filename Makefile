@@ -273,7 +273,7 @@ fuzz: deps-fuzz	## fuzz for FUZZ_SECONDS a target; the corpus is kept
 	$(build_fuzz)
 	@tests/fuzz/fuzz -s $(FUZZ_SECONDS) $(O)-fuzz
 
-soak: deps-vm	## the random layouts of SOAK_SEEDS, each page compared with the page table, and 200 others; perf events flat out for a minute; 260 kills
+soak: deps-vm	## the random layouts of SOAK_SEEDS, each page compared with the page table, and 200 others; perf events flat out for a minute; 260 kills; in guests what `make check` has a sample of
 	$(build_plain)
 	$(mount_as_root)
 	@NAMES=layout SEEDS='$(SOAK_SEEDS)' tests/run -O $(O) tests/live/pages.t
@@ -281,6 +281,12 @@ soak: deps-vm	## the random layouts of SOAK_SEEDS, each page compared with the p
 	@PFSCOPE_KILLS=200 tests/run -O $(O) tests/live/killed.t
 	@FLOOD_SECONDS=60 tests/run -O $(O) tests/live/perf-flat-out.t
 	@KERNELS=6.12 KILLS=60 tests/run -O $(O) tests/vm/kills.t
+	@SEEDS=5 tests/run -O $(O) tests/vm/microset.t
+	@EACH=1 tests/run -O $(O) tests/vm/pages.t
+	@LIVE='user refault kmap-stack' tests/run -O $(O) tests/vm/live.t
+	@KERNELS=6.12 RUNS=30 tests/run -O $(O) tests/vm/accesses.t
+	$(build_arm64)
+	@READING='kmap mrc render' tests/run -O $(O) tests/vm/arm64.t
 
 bench: deps-tests	## speed of reading and cost of recording, as a table (root and tracefs)
 	$(build_plain)

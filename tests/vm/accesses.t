@@ -16,7 +16,7 @@ for kernel in $KERNELS; do
 	probes+=("$kernel objects $T/share/$kernel/probe.ko")
 done
 build_modules "${probes[@]}"
-boot_args=(-e "SHARE=$T/share" -e "RUNS=${RUNS:-8}")
+boot_args=(-e "SHARE=$T/share" -e "RUNS=${RUNS:-4}")
 # shellcheck disable=SC2016 # the guest's shell
 in_guests 1400 bash -c 'bash tests/vm/accesses.guest "$SHARE/$KERNEL/pfscope_objects.ko" "$SHARE/$KERNEL/probe.ko"'
 done_testing

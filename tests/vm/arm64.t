@@ -3,7 +3,7 @@
 # timeout: 1500
 #
 # pfscope on arm64: arm64.guest in guests of that machine with Debian's kernels. The program and the tests were built by
-# Debian's cross compiler (`make arm64`).
+# Debian's cross compiler (`make arm64`). READING="render kmap" runs just those tests of tests/cli.
 
 KERNELS=${KERNELS:-arm64-6.1 arm64-6.12}
 . "${0%/*}/vm.sh"
@@ -14,6 +14,7 @@ BUILD=$BUILD-arm64 PFSCOPE=$BUILD/pfscope TOOLS=$BUILD/tests/tools WORK=$BUILD/t
 [ -x "$PFSCOPE" ] || skip_all 'not built for arm64 (make arm64)'
 like "$(readelf -h "$PFSCOPE")" 'Machine: +AArch64' 'the program is one of arm64'
 
+boot_args=(-e "READING=${READING:-check diff output pages pagesdiff report tape unobserved}")
 first=${KERNELS%% *} last=${KERNELS##* }
 boot "$first" 900 bash -c 'for part in reading perf; do bash tests/vm/arm64.guest $part; done' &
 [ "$first" = "$last" ] || boot "$last" 900 bash -c 'for part in unit perf; do bash tests/vm/arm64.guest $part; done'
