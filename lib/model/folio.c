@@ -219,7 +219,8 @@ static int undo_part(const struct folio_fault *fault, uint64_t start, uint64_t e
 enum { PART = 512 };
 
 /* Sets maybe[nr] for each page of [start, end), at most PART of them, that a fault left may have mapped. */
-static void find_maybe(const struct cache_file *file, const struct pfs_space *space, uint64_t start, uint64_t end, bool *maybe)
+static void find_maybe(const struct cache_file *file, const struct pfs_space *space, uint64_t start, uint64_t end,
+		       bool *maybe)
 {
 	const unsigned int shift = pfs_pages_shift(space->pages);
 
@@ -228,8 +229,8 @@ static void find_maybe(const struct cache_file *file, const struct pfs_space *sp
 
 		if (fault->space != space)
 			continue;
-		for (uint64_t at = fault->start_maybe > start ? fault->start_maybe : start; at < end && at < fault->end_maybe;
-		     at += UINT64_C(1) << shift)
+		for (uint64_t at = fault->start_maybe > start ? fault->start_maybe : start;
+		     at < end && at < fault->end_maybe; at += UINT64_C(1) << shift)
 			if (!maybe[(at - start) >> shift])
 				maybe[(at - start) >> shift] = !presence_ended(space, at, fault->ts_ns);
 	}
