@@ -19,7 +19,6 @@ enum { OPT_TO = 0x600 };
 
 struct export_args {
 	struct reading_args reading;
-	struct pfs_viewer_options viewer;
 	const char *output; /* NULL: standard output */
 	int format;	    /* a format's number; -1: not given */
 	struct pipeline *pipeline;
@@ -86,18 +85,8 @@ static const struct argp argp = READING_ARGP(
 static int write_file(void *ctx, FILE *out, struct pfs_err *err)
 {
 	struct export_args *args = ctx;
-	struct pipeline *p = args->pipeline;
-	struct pfs_viewer *viewer = pfs_viewer_new(p->model, args->format, &args->viewer, out, err);
-	int ret = viewer ? 0 : -EINVAL;
 
-	if (!ret) {
-		pipeline_observe(p, pfs_viewer_observer(viewer));
-		ret = reading_read(&args->reading, p, err);
-		if (ret != -ENODATA)
-			ret = pfs_viewer_end(viewer, ret, err);
-	}
-	pfs_viewer_free(viewer);
-	return ret;
+	return reading_export(&args->reading, args->pipeline, args->format, out, err);
 }
 
 static void report_losses(const struct export_args *args)
@@ -118,9 +107,6 @@ static int read_and_write(struct reading_args *reading, struct pipeline *p, stru
 	int ret;
 
 	args->pipeline = p;
-	args->viewer.recording = reading->file;
-	args->viewer.symbols = reading->symbols;
-	args->viewer.notes = reading->notes;
 	ret = args->output ? pfs_atomic_file_write(args->output, write_file, args, err) : write_file(args, stdout, err);
 	if (!ret && !args->output && fflush(stdout))
 		ret = pfs_err_set(err, -errno, "standard output: %s", strerror(errno));
@@ -133,6 +119,5 @@ int cmd_export(int argc, char **argv)
 {
 	struct export_args args = { .reading.classify = true, .format = -1 };
 
-	args.viewer.filter = &args.reading.view.filter;
 	return reading_main(&args.reading, &argp, argc, argv, read_and_write);
 }

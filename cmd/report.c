@@ -6,6 +6,7 @@
 #include "code/code.h"
 #include "common/command.h"
 #include "common/reading.h"
+#include "export/viewer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,6 +16,7 @@ enum { OPT_CHECK = 0x600, OPT_BY, OPT_TOP };
 struct report_args {
 	struct reading_args reading; /* the first member */
 	struct pfs_code_options code;
+	bool html; /* a page with a flame graph */
 };
 
 static const struct argp_option options[] = {
@@ -32,7 +34,7 @@ static const struct argp_option options[] = {
 	SYMBOLS_OPTIONS,
 	{ "top", OPT_TOP, "N", 0, "At most N lines of each table", 1 },
 	{ "wide", OPTION_FLAG(struct reading_args, view.wide), NULL, 0, "All columns, however wide", 1 },
-	FORMAT_OPTIONS,
+	FORMAT_OPTIONS_OF("`text' (the default), `json', `csv' or, of --by stack, `html' (a flame graph)"),
 	{ 0 },
 };
 
@@ -79,11 +81,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(
 				state,
 				"--check: prints lines of text, not tables: without --by, --top, --wide and --format");
+		if (report->html &&
+		    (args->view.by || report->code.by != 1U << PFS_CODE_STACK || report->code.inverted ||
+		     report->code.symbols.inlines || args->view.top || args->view.wide || args->view.format))
+			argp_error(
+				state,
+				"--format=html: is a flame graph: only with --by stack, and no other option of tables");
+		args->classify |= report->html;
 		return 0;
 	case OPT_TABLE_FORMAT:
-		if (!strcmp(arg, "html"))
-			argp_error(state, "--format: html: a flame graph of all stacks is `pfscope export --to html'");
-		return reading_parse(key, arg, state);
+		report->html = !strcmp(arg, "html");
+		return report->html ? 0 : reading_parse(key, arg, state);
 	case OPT_CHECK:
 		args->view.view = "check";
 		return 0;
@@ -142,6 +150,8 @@ static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *e
 	struct pfs_report_more more = { put_code, &tables };
 	int ret = 0;
 
+	if (report->html)
+		return reading_export(args, p, PFS_VIEWER_HTML, stdout, err);
 	if ((by_thread && !threads) || (by_mapped && !mapped) || (report->code.by && !tables.code))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for the tables");
 	if (threads)

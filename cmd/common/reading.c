@@ -4,6 +4,7 @@
 #include "base/write_all.h"
 #include "common/command.h"
 #include "common/pager.h"
+#include "export/viewer.h"
 #include "symbol/archive.h"
 #include "view/rows.h"
 
@@ -99,6 +100,23 @@ int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs
 		return ret;
 	/* Without faults, other events and a layout can be shown, but no references. */
 	return (p->observer.event ? p->nr_written > 0 : pfs_epochs_next(&any)) ? 0 : -ENODATA;
+}
+
+int reading_export(const struct reading_args *args, struct pipeline *p, unsigned int viewer, FILE *out,
+		   struct pfs_err *err)
+{
+	const struct pfs_viewer_options how = { &args->view.filter, args->file, args->symbols, args->notes };
+	struct pfs_viewer *v = pfs_viewer_new(p->model, viewer, &how, out, err);
+	int ret = v ? 0 : -EINVAL;
+
+	if (!ret) {
+		pipeline_observe(p, pfs_viewer_observer(v));
+		ret = reading_read(args, p, err);
+		if (ret != -ENODATA)
+			ret = pfs_viewer_end(v, ret, err);
+	}
+	pfs_viewer_free(v);
+	return ret;
 }
 
 int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)

@@ -42,13 +42,14 @@ struct reading_args {
 /* Keys of options of such a command. */
 enum { OPT_JSON = 0x400, OPT_CSV, OPT_TABLE_FORMAT };
 
-/* Of those that print tables or events. */
-#define FORMAT_OPTIONS                                                                                          \
-	{ "format", OPT_TABLE_FORMAT, "FORMAT", 0, "Output format: `text' (the default), `json' or `csv'", 1 }, \
-		{ "json", OPT_JSON, NULL, 0, "The same as --format=json", 1 },                                  \
-	{                                                                                                       \
-		"csv", OPT_CSV, NULL, 0, "The same as --format=csv", 1                                          \
+/* Of those that print tables or events, in one of these formats. */
+#define FORMAT_OPTIONS_OF(formats)                                                 \
+	{ "format", OPT_TABLE_FORMAT, "FORMAT", 0, "Output format: " formats, 1 }, \
+		{ "json", OPT_JSON, NULL, 0, "The same as --format=json", 1 },     \
+	{                                                                          \
+		"csv", OPT_CSV, NULL, 0, "The same as --format=csv", 1             \
 	}
+#define FORMAT_OPTIONS FORMAT_OPTIONS_OF("`text' (the default), `json' or `csv'")
 
 #define DEBUGINFOD_OPTION                                                                    \
 	{                                                                                    \
@@ -98,6 +99,13 @@ int reading_read(const struct reading_args *args, struct pipeline *p, struct pfs
 
 /* Reads the file and draws args->view. 0 or -errno with err set. */
 int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err);
+
+/*
+ * Reads the file and writes it for the viewer of that number (pfs_viewer_names), with args->symbols and notes. 0 or -errno with
+ * err set; -ENODATA, err empty: nothing to show.
+ */
+int reading_export(const struct reading_args *args, struct pipeline *p, unsigned int viewer, FILE *out,
+		   struct pfs_err *err);
 
 /* All of a command: parses the arguments, calls body with a pipeline. Returns the exit status. */
 int reading_main(struct reading_args *args, const struct argp *argp, int argc, char **argv,

@@ -10,7 +10,7 @@
 
 static const struct viewer_format *const formats[PFS_NR_VIEWERS] = {
 	&viewer_firefox,    &viewer_perfetto, &viewer_pprof,  &viewer_folded,
-	&viewer_speedscope, &viewer_sqlite,   &viewer_chrome, &viewer_html,
+	&viewer_speedscope, &viewer_sqlite,   &viewer_chrome, [PFS_VIEWER_HTML] = &viewer_html,
 };
 
 /* In the order of the table. */

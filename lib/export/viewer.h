@@ -26,7 +26,7 @@ struct pfs_viewer_options {
 
 /* The names of the formats for --to, in the order of the table; NULL ends it. */
 extern const char *const pfs_viewer_names[];
-enum { PFS_NR_VIEWERS = 8 };
+enum { PFS_VIEWER_HTML = 7, PFS_NR_VIEWERS };
 
 /* Whether the format is not text for a terminal. */
 bool pfs_viewer_is_binary(unsigned int format);

@@ -151,8 +151,13 @@ is "$(awk 'length > 80' out)|$(head -n 1 out | cut -d' ' -f1,2)" '|a-file-of-a-q
 is "$("$PFSCOPE" report --csv --by function --pid 8 events | grep -c '^function')" 0 'a filter leaves nothing of others'
 is "$("$PFSCOPE" report --inverted events 2>&1 >/dev/null | head -1)" \
 	"pfscope report: --inverted: only with --by stack" '--inverted needs stacks'
-is "$("$PFSCOPE" report --by stack --format html events 2>&1 >/dev/null | head -1)" \
-	"pfscope report: --format: html: a flame graph of all stacks is \`pfscope export --to html'" '... who asks for a flame graph finds it'
+is "$("$PFSCOPE" report --by stack --format html events | cksum)" "$("$PFSCOPE" export --to html events | cksum)" \
+	'--format html is the flame graph of export --to html'
+for option in '' '--by function' '--by stack,region' '--by stack --inverted' '--by stack --top 3' '--check'; do
+	# shellcheck disable=SC2086 # words are meant
+	is "$("$PFSCOPE" report $option --format html events 2>&1 | head -1)" \
+		'pfscope report: --format=html: is a flame graph: only with --by stack, and no other option of tables' "... not with '$option'"
+done
 "$PFSCOPE" report --by nonsense events >out 2>&1
 is $? 2 'an unknown word is wrong usage'
 grep -v ' frames ' events >without
