@@ -46,7 +46,7 @@ rooms()
 	stap decode: tapset event base
 	stap session: decode module tapset event os base
 	perf faults: unwind event os base
-	cmd common: classes capture faults user text dat assemble record session live view symbol refault model event os base
+	cmd common: export classes capture faults user text dat assemble record session live view symbol refault model event os base
 	cmd kmap: common module plot symbol objects event base
 	cmd commands: kmap common classes capture tracefs assemble session module compare export plot code symbol view simulate reference objects refault model event os base
 	END
