@@ -55,6 +55,12 @@ static inline bool is_special(uint32_t code, bool markup)
 	return code == '"' || code == '\\' || (markup && (code == '<' || code == '>' || code == '&' || code == '\''));
 }
 
+/* Nearly all bytes are. */
+static inline bool is_plain(unsigned char byte, bool markup)
+{
+	return byte >= ' ' && byte < 0x7f && !is_special(byte, markup);
+}
+
 /* A quoted string. *exact: all of it is UTF-8. */
 static char *put_string(struct pfs_json *json, char *p, const char *s, size_t len, bool *exact)
 {
@@ -62,9 +68,15 @@ static char *put_string(struct pfs_json *json, char *p, const char *s, size_t le
 	*p++ = '"';
 	while (len) {
 		uint32_t code;
-		size_t nr = pfs_utf8_decode(s, len, &code);
+		size_t nr;
 
 		p = make_room(json, p);
+		if (is_plain(*s, json->markup)) {
+			*p++ = *s++;
+			len--;
+			continue;
+		}
+		nr = pfs_utf8_decode(s, len, &code);
 		if (!nr) {
 			p = put_text(p, "\xef\xbf\xbd");
 			*exact = false;

@@ -8,8 +8,8 @@
  *     pfs_json_end(json, "}");
  *
  * `key` is the name of an object's member, which is not escaped, or NULL in an array. Commas come by themselves; that
- * objects and arrays are closed is the caller's task. The writer keeps nothing back: the caller may write to the file
- * in between, and finds errors there.
+ * objects and arrays are closed is the caller's task. The writer keeps nothing back, unless pfs_json_hold() has allowed it: the
+ * caller may write to the file in between, and finds errors there.
  */
 #ifndef PFS_JSON_H
 #define PFS_JSON_H
@@ -23,19 +23,22 @@
 #define PFS_JSON_EXACT_MAX (UINT64_C(1) << 53)
 
 struct pfs_json {
-	FILE *out; /* NULL: memory */
-	char *p;   /* the next byte is written here */
+	FILE *out;  /* NULL: memory */
+	char *p;    /* the next byte is written here */
+	char *full; /* from here on the buffer is handed on to the file */
 	bool comma;
 	bool spaced; /* {"a": 1, "b": 2}, not {"a":1,"b":2} */
 	bool markup; /* the strings need no escapes in XML and HTML either */
-	char buf[256];
+	char buf[4096];
 };
+
+enum { PFS_JSON_VALUE = 256 }; /* bytes that a value takes at most, its key included, if it is no string */
 
 /* Into a file; the flags are 0. */
 static inline void pfs_json_init(struct pfs_json *json, FILE *out)
 {
 	json->out = out;
-	json->p = json->buf;
+	json->p = json->full = json->buf;
 	json->comma = json->spaced = json->markup = false;
 }
 
@@ -44,16 +47,23 @@ static inline void pfs_json_init_memory(struct pfs_json *json, char *p)
 {
 	pfs_json_init(json, NULL);
 	json->p = p;
+	json->full = (char *)UINTPTR_MAX;
 }
 
 /* Hands the buffer on to the file. */
 void pfs_json_drain(struct pfs_json *json);
 
+/* From now on the file has all of it only after pfs_json_drain(). */
+static inline void pfs_json_hold(struct pfs_json *json)
+{
+	json->full = json->buf + sizeof(json->buf) - PFS_JSON_VALUE;
+}
+
 static inline void pfs_json_done(struct pfs_json *json, char *p)
 {
 	json->p = p;
 	json->comma = true;
-	if (json->out)
+	if (p >= json->full)
 		pfs_json_drain(json);
 }
 

@@ -216,6 +216,7 @@ static int end(struct pfs_viewer *viewer)
 	pfs_json_string(json, "command", viewer_title(viewer));
 	pfs_json_end(json, "}");
 	pfs_json_end(json, "}");
+	pfs_json_drain(&viewer->json);
 	fputc('\n', viewer->out);
 	return 0;
 }

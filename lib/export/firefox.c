@@ -502,6 +502,7 @@ static int end(struct pfs_viewer *viewer)
 	if (!ret)
 		firefox_shared(viewer, lib_of, nr_libs, func_of);
 	pfs_json_end(json, "}");
+	pfs_json_drain(&viewer->json);
 	fputc('\n', viewer->out);
 	free(lib_of);
 	free(func_of);

@@ -165,6 +165,7 @@ static int end(struct pfs_viewer *viewer)
 	put_calls(viewer, same);
 	ret = put_sums(viewer, same);
 	pfs_json_end(&viewer->json, "}");
+	pfs_json_drain(&viewer->json);
 	free(same);
 	rest = pfs_page_until(viewer->out, rest, "@SCRIPT@");
 	fputs(pfs_flame_script, viewer->out);

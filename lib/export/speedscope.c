@@ -144,6 +144,7 @@ static int end(struct pfs_viewer *viewer)
 	pfs_json_end(json, "]");
 	put_frames(viewer);
 	pfs_json_end(json, "}");
+	pfs_json_drain(&viewer->json);
 	fputc('\n', viewer->out);
 	return ret;
 }

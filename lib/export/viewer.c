@@ -41,6 +41,7 @@ struct pfs_viewer *pfs_viewer_new(const struct pfs_model *model, unsigned int fo
 	viewer->state = viewer + 1;
 	viewer->out = out;
 	pfs_json_init(&viewer->json, out);
+	pfs_json_hold(&viewer->json);
 	viewer->walk = viewer_walk_new(viewer);
 	ret = viewer->walk ? viewer_calls_init(&viewer->calls, model, options) : -ENOMEM;
 	if (!ret && viewer->format->begin)
