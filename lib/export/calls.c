@@ -62,8 +62,13 @@ int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model,
 {
 	struct pfs_symbolizer_options symbols = { .lines = true, .inlines = true, .files = options->symbols };
 	struct viewer_call *root;
+	pthread_mutexattr_t twice;
 
 	*calls = (struct viewer_calls){ .priv = calloc(1, sizeof(*calls->priv)) };
+	pthread_mutexattr_init(&twice);
+	pthread_mutexattr_settype(&twice, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&calls->lock, &twice);
+	pthread_mutexattr_destroy(&twice);
 	root = calls->priv ? pfs_array_add(calls->calls, calls->nr_calls, calls->max_calls) : NULL;
 	if (!root)
 		return -ENOMEM;
@@ -89,6 +94,7 @@ void viewer_calls_fini(struct viewer_calls *calls)
 		pfs_symbolizer_free(calls->priv->symbolizer);
 		pfs_jit_free(calls->priv->jit);
 	}
+	pthread_mutex_destroy(&calls->lock);
 	free(calls->priv);
 	free(calls->places);
 	free(calls->calls);
@@ -137,9 +143,12 @@ static const char *find_text(struct viewer_calls *calls, const char *s)
 
 const char *viewer_text(struct viewer_calls *calls, const char *s)
 {
-	const char *text = find_text(calls, s);
+	const char *text;
 
+	viewer_calls_lock(calls);
+	text = find_text(calls, s);
 	calls->failed |= !text;
+	viewer_calls_unlock(calls);
 	return text;
 }
 
@@ -318,17 +327,19 @@ static const struct frame_slot *frame_find(struct viewer_calls *calls, const str
 int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns,
 		      uint32_t *call)
 {
-	*call = 0;
-	while (nr--) {
-		const struct frame_slot *slot = frame_find(calls, &frames[nr], ts_ns);
-		int err = slot ? 0 : -ENOMEM;
+	int err = 0;
 
+	*call = 0;
+	viewer_calls_lock(calls);
+	while (!err && nr--) {
+		const struct frame_slot *slot = frame_find(calls, &frames[nr], ts_ns);
+
+		err = slot ? 0 : -ENOMEM;
 		for (uint32_t i = slot ? slot->nr : 0; !err && i--;)
 			err = call_number(calls, *call, slot->places[i], call);
-		if (err)
-			return err;
 	}
-	return 0;
+	viewer_calls_unlock(calls);
+	return err;
 }
 
 int viewer_calls_files(const struct viewer_calls *calls, uint32_t *first)
@@ -365,6 +376,10 @@ int viewer_calls_named(struct viewer_calls *calls, const char *name, uint32_t *c
 	if (!place.name || !place.module)
 		return -ENOMEM;
 	place.path = place.build_id = place.source = place.module;
+	viewer_calls_lock(calls);
 	err = place_number(calls, &place, &at.place);
-	return err ? err : call_number(calls, 0, at, call);
+	if (!err)
+		err = call_number(calls, 0, at, call);
+	viewer_calls_unlock(calls);
+	return err;
 }

@@ -11,6 +11,9 @@
 #include "export/viewer.h"
 #include "stack/stacks.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 /* All strings are UTF-8 without control characters (pfs_escape()). */
 struct viewer_place {
 	const char *name;     /* the function, or what stands for it: "libc.so.6+0x1234" */
@@ -37,7 +40,22 @@ struct viewer_calls {
 	struct pfs_intern *strings;
 	bool failed; /* no memory for a string: the export fails */
 	struct viewer_calls_private *priv;
+	pthread_mutex_t lock;
+	atomic_uint wanted; /* who waits for the lock */
 };
+
+/* What adds to the calls holds this lock, which it may do twice: a second thread (writer.c) looks at them. */
+static inline void viewer_calls_lock(struct viewer_calls *calls)
+{
+	atomic_fetch_add(&calls->wanted, 1);
+	pthread_mutex_lock(&calls->lock);
+	atomic_fetch_sub(&calls->wanted, 1);
+}
+
+static inline void viewer_calls_unlock(struct viewer_calls *calls)
+{
+	pthread_mutex_unlock(&calls->lock);
+}
 
 /* The model and the options are borrowed. Build-ids are those of its notes and of options->notes. 0 or -ENOMEM. */
 int viewer_calls_init(struct viewer_calls *calls, const struct pfs_model *model,

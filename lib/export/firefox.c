@@ -65,7 +65,7 @@ static int put_page(struct pfs_viewer *viewer, const struct viewer_page *page)
 	struct firefox *f = viewer->state;
 	struct allocation record = {
 		.ts_ns = viewer_ns(viewer, page->ts_ns),
-		.addr = page->addr < PFS_JSON_EXACT_MAX ? page->addr : page->addr >> viewer->model->page_shift,
+		.addr = page->addr < PFS_JSON_EXACT_MAX ? page->addr : page->addr >> viewer->page_shift,
 		.call = page->call,
 		.tid = viewer->threads[page->thread].tid,
 		.came = page->came,

@@ -320,6 +320,20 @@ static void put_callstack(struct pfs_viewer *viewer, uint32_t call)
 	proto_end(&t->p, at);
 }
 
+/* The path, and places up to its last one. */
+static void put_call(struct pfs_viewer *viewer, uint32_t call)
+{
+	struct perfetto *t = viewer->state;
+	uint32_t last = 0;
+
+	for (uint32_t at = call; at; at = viewer->calls.calls[at].parent)
+		last = viewer->calls.calls[at].place > last ? viewer->calls.calls[at].place : last;
+	while (t->nr_places <= last)
+		put_frame(viewer, t->nr_places++);
+	put_callstack(viewer, call);
+	t->has_call[call] = true;
+}
+
 /* What a fault refers to and was not interned before. */
 static void put_interned_data(struct pfs_viewer *viewer, const struct viewer_fault *f, uint32_t *region)
 {
@@ -332,16 +346,13 @@ static void put_interned_data(struct pfs_viewer *viewer, const struct viewer_fau
 		t->p.failed = true;
 		return;
 	}
-	if (!added && t->nr_places == viewer->calls.nr_places && (!f->call || t->has_call[f->call]))
+	if (!added && (!f->call || t->has_call[f->call]))
 		return;
 	at = proto_begin(&t->p, PACKET_INTERNED);
 	if (added)
 		put_string(&t->p, INTERNED_STRING, *region, f->region);
-	while (t->nr_places < viewer->calls.nr_places)
-		put_frame(viewer, t->nr_places++);
 	if (f->call && !t->has_call[f->call])
-		put_callstack(viewer, f->call);
-	t->has_call[f->call] = true;
+		put_call(viewer, f->call);
 	proto_end(&t->p, at);
 }
 

@@ -285,7 +285,7 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
 	number(viewer, to, f->thread + 1);
 	number(viewer, to, f->space + 1);
 	number(viewer, to, f->addr);
-	number(viewer, to, f->addr >> viewer->model->page_shift);
+	number(viewer, to, f->addr >> viewer->page_shift);
 	number(viewer, to, key);
 	number_if(viewer, to, f->has_off, f->off);
 	text(viewer, to, viewer_access[f->access]);
@@ -316,7 +316,7 @@ static int put_page(struct pfs_viewer *viewer, const struct viewer_page *page)
 	number(viewer, to, viewer_ns(viewer, page->ts_ns));
 	number(viewer, to, page->thread + 1);
 	number(viewer, to, page->space + 1);
-	number(viewer, to, page->addr >> viewer->model->page_shift);
+	number(viewer, to, page->addr >> viewer->page_shift);
 	number(viewer, to, key);
 	number(viewer, to, page->call);
 	number(viewer, to, page->came ? 1 : -1);

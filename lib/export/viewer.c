@@ -61,6 +61,7 @@ void pfs_viewer_free(struct pfs_viewer *viewer)
 {
 	if (!viewer)
 		return;
+	viewer_walk_stop(viewer->walk);
 	if (viewer->format->fini)
 		viewer->format->fini(viewer);
 	viewer_walk_free(viewer->walk);
@@ -81,6 +82,7 @@ int pfs_viewer_end(struct pfs_viewer *viewer, int ret, struct pfs_err *err)
 {
 	if (!ret)
 		ret = viewer_walk_end(viewer->walk);
+	viewer_walk_stop(viewer->walk);
 	if (!ret && viewer->format->end)
 		ret = viewer->format->end(viewer);
 	if (!ret && viewer->calls.failed)

@@ -92,6 +92,7 @@ struct pfs_viewer {
 	struct viewer_proc **procs;
 	uint32_t nr_threads, max_threads, nr_procs, max_procs;
 	uint64_t base_ns;	      /* the recording's time 0 */
+	unsigned int page_shift;      /* the model's, since the first fault or page */
 	uint64_t first_ns, end_ns;    /* what is shown; set before region() */
 	unsigned int bin_shift;	      /* log2 of the ns of a bin */
 	uint64_t nr_faults, nr_pages; /* written; resident at the end */
@@ -100,7 +101,8 @@ struct pfs_viewer {
 
 /*
  * A format's functions, in the order in which they are called; NULL: not wanted. fault() and page() come in the order of
- * time; all others after the last of them. 0 or -errno; what fails to be written is noticed when the file is closed.
+ * time, in a thread of their own, which sees the viewer's tables but changes none; all others after the last of them. 0 or
+ * -errno; what fails to be written is noticed when the file is closed.
  */
 struct viewer_format {
 	size_t size; /* of its state */
@@ -144,6 +146,9 @@ void viewer_walk_free(struct viewer_walk *walk);
 int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome);
 int viewer_walk_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome);
 int viewer_walk_end(struct viewer_walk *walk);
+
+/* Nothing is passed on to the format any more, but by viewer_walk_end(). Takes NULL, too. */
+void viewer_walk_stop(struct viewer_walk *walk);
 
 static inline const struct viewer_place *viewer_place_of(const struct pfs_viewer *viewer, uint32_t call)
 {

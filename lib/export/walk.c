@@ -28,7 +28,8 @@ struct viewer_walk *viewer_walk_new(struct pfs_viewer *viewer)
 	walk->viewer = viewer;
 	walk->stacks = pfs_stacks_new();
 	walk->queue = calloc(QUEUE, sizeof(*walk->queue));
-	if (walk->stacks && walk->queue)
+	walk->writer = viewer_writer_new(viewer);
+	if (walk->stacks && walk->queue && walk->writer)
 		return walk;
 	viewer_walk_free(walk);
 	return NULL;
@@ -45,8 +46,15 @@ void viewer_walk_free(struct viewer_walk *walk)
 	PFS_HASH_FREE(walk->paths);
 	viewer_pages_fini(&walk->pages);
 	pfs_stacks_free(walk->stacks);
+	viewer_writer_free(walk->writer);
 	free(walk->queue);
 	free(walk);
+}
+
+void viewer_walk_stop(struct viewer_walk *walk)
+{
+	if (walk && walk->writer)
+		viewer_writer_stop(walk->writer);
 }
 
 /* ---- numbers ---- */
@@ -84,17 +92,43 @@ uint32_t viewer_proc_number(struct viewer_walk *walk, const struct pfs_proc *pro
 static int name_thread(struct viewer_walk *walk, struct viewer_thread *thread, const struct pfs_thread *of)
 {
 	struct viewer_proc *proc = walk->viewer->procs[thread->proc];
+	const char *comm = viewer_text(&walk->viewer->calls, of->comm ? of->comm : "?");
+	const char *name = comm && of->proc->comm ? viewer_text(&walk->viewer->calls, of->proc->comm) : comm;
+	int ret = name ? 0 : -ENOMEM;
 
-	thread->comm = viewer_text(&walk->viewer->calls, of->comm ? of->comm : "?");
-	proc->name = viewer_text(&walk->viewer->calls, of->proc->comm ? of->proc->comm : thread->comm);
-	return thread->comm && proc->name ? 0 : -ENOMEM;
+	if (ret || (thread->comm == comm && proc->name == name))
+		return ret;
+	ret = viewer_writer_wait(walk->writer);
+	thread->comm = comm;
+	proc->name = name;
+	return ret;
+}
+
+static int add_thread(struct viewer_walk *walk, struct number_slot *slot, const struct pfs_thread *thread)
+{
+	struct pfs_viewer *v = walk->viewer;
+	int ret = viewer_writer_wait(walk->writer);
+	uint32_t proc = ret ? UINT32_MAX : viewer_proc_number(walk, thread->proc);
+	struct viewer_thread *added =
+		proc == UINT32_MAX ? NULL : pfs_array_add(v->threads, v->nr_threads, v->max_threads);
+
+	if (!added)
+		return ret ? ret : -ENOMEM;
+	*added = (struct viewer_thread){
+		.pid = thread->proc->pid,
+		.tid = thread->tid,
+		.proc = proc,
+	};
+	slot->nr = v->nr_threads;
+	if (!v->procs[proc]->main)
+		v->procs[proc]->main = slot->nr;
+	return 0;
 }
 
 /* NULL: no memory. */
 static struct number_slot *thread_slot(struct viewer_walk *walk, const struct pfs_thread *thread)
 {
 	struct pfs_viewer *v = walk->viewer;
-	struct viewer_thread *added;
 	struct number_slot *slot;
 
 	if (walk->thread == thread && walk->thread_born_ns == thread->born_ns)
@@ -102,22 +136,7 @@ static struct number_slot *thread_slot(struct viewer_walk *walk, const struct pf
 	slot = slot_of(&walk->threads, (uintptr_t)thread, thread->born_ns);
 	if (!slot)
 		return NULL;
-	if (!slot->nr) {
-		uint32_t proc = viewer_proc_number(walk, thread->proc);
-
-		added = proc == UINT32_MAX ? NULL : pfs_array_add(v->threads, v->nr_threads, v->max_threads);
-		if (!added)
-			return NULL;
-		*added = (struct viewer_thread){
-			.pid = thread->proc->pid,
-			.tid = thread->tid,
-			.proc = proc,
-		};
-		slot->nr = v->nr_threads;
-		if (!v->procs[proc]->main)
-			v->procs[proc]->main = slot->nr;
-	}
-	if (name_thread(walk, &v->threads[slot->nr - 1], thread))
+	if ((!slot->nr && add_thread(walk, slot, thread)) || name_thread(walk, &v->threads[slot->nr - 1], thread))
 		return NULL;
 	walk->thread = thread;
 	walk->thread_born_ns = thread->born_ns;
@@ -139,77 +158,13 @@ static struct number_slot *space_slot(struct viewer_walk *walk, struct pfs_space
 	return walk->space_slot;
 }
 
-/* ---- charts over time: a table of limited size, whose bins grow ---- */
-
-static void widen(struct pfs_viewer *v)
-{
-	for (uint32_t i = 0; i < v->nr_procs; i++) {
-		struct viewer_bin *bins = v->procs[i]->bins;
-
-		for (unsigned int k = 0; k < VIEWER_BINS; k++) {
-			struct viewer_bin a = { 0 }, b = { 0 };
-
-			if (2 * k < VIEWER_BINS) {
-				a = bins[2 * k];
-				b = bins[2 * k + 1];
-			}
-			bins[k] = (struct viewer_bin){ a.faults + b.faults, a.pages + b.pages };
-		}
-	}
-	v->bin_shift++;
-}
-
-static struct viewer_bin *bin_at(struct pfs_viewer *v, uint32_t proc, uint64_t ts_ns)
-{
-	uint64_t ns = viewer_ns(v, ts_ns);
-	struct viewer_proc *p = v->procs[proc];
-
-	while (ns >> v->bin_shift >= VIEWER_BINS)
-		widen(v);
-	p->first_ns = ts_ns < p->first_ns ? ts_ns : p->first_ns;
-	p->last_ns = ts_ns > p->last_ns ? ts_ns : p->last_ns;
-	return &p->bins[ns >> v->bin_shift];
-}
-
 /* ---- the queue ---- */
-
-static int put_page(struct pfs_viewer *v, const struct viewer_page *page)
-{
-	bin_at(v, page->proc, page->ts_ns)->pages += page->came ? 1 : -1;
-	v->nr_pages += page->came ? 1 : -1;
-	return v->format->page ? v->format->page(v, page) : 0;
-}
-
-static int put_fault(struct pfs_viewer *v, const struct viewer_fault *fault)
-{
-	struct viewer_thread *thread = &v->threads[fault->thread];
-	struct viewer_page page = {
-		.ts_ns = fault->ts_ns,
-		.addr = fault->addr >> v->model->page_shift << v->model->page_shift,
-		.region = fault->region,
-		.proc = thread->proc,
-		.thread = fault->thread,
-		.call = fault->call,
-		.space = fault->space,
-		.came = true,
-		.by_fault = true,
-	};
-	int ret;
-
-	bin_at(v, thread->proc, fault->ts_ns)->faults++;
-	thread->nr_faults++;
-	v->nr_faults++;
-	ret = v->format->fault ? v->format->fault(v, fault) : 0;
-	return ret || !fault->came ? ret : put_page(v, &page);
-}
 
 int viewer_put_oldest(struct viewer_walk *walk)
 {
 	const struct item *item = &walk->queue[walk->head++ % QUEUE];
 
-	if (item->hidden)
-		return 0;
-	return item->is_page ? put_page(walk->viewer, &item->page) : put_fault(walk->viewer, &item->fault);
+	return item->hidden ? 0 : viewer_writer_put(walk->writer, item);
 }
 
 /* The next item of the queue, its content undefined. 0 or -errno. */
@@ -218,8 +173,10 @@ static int queue_add(struct viewer_walk *walk, struct item **item)
 	struct pfs_viewer *v = walk->viewer;
 	int ret = walk->tail - walk->head == QUEUE ? viewer_put_oldest(walk) : 0;
 
-	if (!walk->tail)
+	if (!walk->tail) {
 		v->base_ns = pfs_model_base_ns(v->model);
+		v->page_shift = v->model->page_shift;
+	}
 	*item = &walk->queue[walk->tail++ % QUEUE];
 	return ret;
 }

@@ -139,6 +139,8 @@ int viewer_walk_end(struct viewer_walk *walk)
 
 	while (!ret && walk->head < walk->tail)
 		ret = viewer_put_oldest(walk);
+	if (!ret)
+		ret = viewer_writer_end(walk->writer);
 	if (!walk->tail) /* else it is what it was with the first item, by which the bins of the charts go */
 		v->base_ns = pfs_model_base_ns(v->model);
 	v->first_ns = v->options.filter && v->options.filter->from.set ? pfs_time_ns(&v->options.filter->from, v->model)

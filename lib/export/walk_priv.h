@@ -33,6 +33,7 @@ struct item {
 
 struct viewer_walk {
 	struct pfs_viewer *viewer;
+	struct viewer_writer *writer;
 	struct pfs_stacks *stacks;
 	struct number_slot *threads, *procs, *pids, *spaces, *paths;
 	struct viewer_pages pages;
@@ -65,5 +66,25 @@ uint32_t viewer_proc_number(struct viewer_walk *walk, const struct pfs_proc *pro
 
 /* Passes on the oldest item of the queue. 0 or -errno. */
 int viewer_put_oldest(struct viewer_walk *walk);
+
+/*
+ * Passes items on to the format (writer.c): when there are many, by a thread of its own, while the next ones are read. Who adds
+ * to the calls meanwhile takes their lock; processes and threads change only while the writer waits, so that what is written
+ * does not depend on who is faster.
+ */
+struct viewer_writer *viewer_writer_new(struct pfs_viewer *viewer);
+void viewer_writer_free(struct viewer_writer *writer); /* takes NULL, too */
+
+/* 0, or -errno of this or an earlier item. */
+int viewer_writer_put(struct viewer_writer *writer, const struct item *item);
+
+/* All of before are passed on. The same. */
+int viewer_writer_wait(struct viewer_writer *writer);
+
+/* All are passed on, and the thread has ended. The same. */
+int viewer_writer_end(struct viewer_writer *writer);
+
+/* The thread ends; what it was not given yet is not passed on. */
+void viewer_writer_stop(struct viewer_writer *writer);
 
 #endif

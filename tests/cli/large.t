@@ -73,6 +73,14 @@ for format in firefox perfetto pprof folded speedscope sqlite chrome html; do
 	small=$(peak small faults=50000 pages=1000)
 	long=$(peak long faults=500000 pages=1000)
 	ok "export --to $format: ten times as many faults need no more memory ($small KiB, $long KiB)" within "$long" $((small + 2048))
+	# they are written by a second thread
+	"$PFSCOPE" export --to $format "$T/made.dat" >"$T/again"
+	ok "export --to $format: another time the same" cmp "$T/exported" "$T/again"
+	case $format in
+	folded) is "$(awk '{ n += $NF } END { print n }' "$T/again")" 500000 'folded: each fault is there' ;;
+	chrome) is "$(grep -c '"name":"Fault"' "$T/again")" 500000 'chrome: each fault is there' ;;
+	sqlite) is "$(sqlite3 "$T/again" 'select count(*) from fault')" 500000 'sqlite: each fault is there' ;;
+	esac
 done
 
 done_testing
