@@ -279,6 +279,7 @@ soak: deps-vm	## the random layouts of SOAK_SEEDS, each page compared with the p
 	@NAMES=layout SEEDS='$(SOAK_SEEDS)' tests/run -O $(O) tests/live/pages.t
 	@SEEDS="$$(echo $$(seq 200))" tests/run -O $(O) tests/live/layout.t
 	@PFSCOPE_KILLS=200 tests/run -O $(O) tests/live/killed.t
+	@EVERY=1 tests/run -O $(O) tests/cli/failing-export.t
 	@FLOOD_SECONDS=60 tests/run -O $(O) tests/live/perf-flat-out.t
 	@KERNELS=6.12 KILLS=60 tests/run -O $(O) tests/vm/kills.t
 	@SEEDS=5 tests/run -O $(O) tests/vm/microset.t
