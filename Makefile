@@ -201,6 +201,7 @@ deps:		## install the packages for building (Debian; as root or by sudo)
 deps-tests:	## ... and those for the tests, but for fuzzing and virtual machines
 	$(call install_missing,$(TEST_DEPS) $(LINT_DEPS))
 	@tests/tools/speedscope.sh $(O)/speedscope
+	@tests/tools/go_pprof.sh $(O)/go-pprof
 
 deps-fuzz:	## ... and those for fuzzing
 	$(call install_missing,$(FUZZ_DEPS))

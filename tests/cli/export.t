@@ -141,11 +141,17 @@ is "$(awk '$1 == ".6" { s[n++] = substr($0, 4) } $1 == ".5" && /{/ { f = "" } $1
 pr;og"x+0x20
 pr;og"x+0x110
 pr;og"x+0x210' 'pprof: the leaf is first'
-if command -v go >/dev/null; then
-	like "$(go tool pprof -top "$T/pprof" 2>&1)" 'Total samples = 5 ' 'pprof: go tool pprof reads it'
-	like "$(go tool pprof -comments "$T/pprof" 2>&1)" '.3 events lost.' 'pprof: ... and that events are lost'
+go_pprof=$(dirname "$BUILD")/$(basename "$BUILD" -san)/go-pprof/pprof
+if [ -x "$go_pprof" ]; then
+	go_top=$("$go_pprof" -symbolize=none -top -sample_index=faults "$T/pprof" 2>&1)
+	like "$go_top" 'Total samples = 5 ' 'pprof: go tool pprof reads it'
+	is "$(awk '$1 ~ /^[0-9]+$/ { print $1, $4, $6 }' <<<"$go_top" | tr ';' : | sort)" "$(awk '
+		{ n = $NF; sub(/ [0-9]+$/, ""); k = split($0, at, ";"); self[at[k]] += n
+		  split("", seen); for (i = 2; i <= k; i++) if (!seen[at[i]]++) all[at[i]] += n }
+		END { for (f in all) print self[f] + 0, all[f], f }' "$T/folded" | sort)" 'pprof: ... its table is that of the folded stacks'
+	like "$("$go_pprof" -comments "$T/pprof" 2>&1)" '.3 events lost.' 'pprof: ... and that events are lost'
 else
-	diag 'no go: its pprof was not asked'
+	diag 'no pprof of Go: it was not asked'
 fi
 
 # ---- Firefox: by the types of version 66 of its processed format ----
