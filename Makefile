@@ -284,11 +284,10 @@ soak: deps-vm	## the random layouts of SOAK_SEEDS, each page compared with the p
 	@FLOOD_SECONDS=60 tests/run -O $(O) tests/live/perf-flat-out.t
 	@KERNELS=6.12 KILLS=60 tests/run -O $(O) tests/vm/kills.t
 	@SEEDS=5 tests/run -O $(O) tests/vm/microset.t
-	@EACH=1 tests/run -O $(O) tests/vm/pages.t
-	@LIVE='user refault kmap-stack' tests/run -O $(O) tests/vm/live.t
-	@KERNELS=6.12 RUNS=30 tests/run -O $(O) tests/vm/accesses.t
+	@KERNELS='6.1 6.12' EACH=1 RUNS=30 tests/run -O $(O) $(patsubst %,tests/vm/%.t,accesses hidden kills machine module pages tracers)
+	@LIVE='run user refault kmap-stack recording storms' tests/run -O $(O) tests/vm/live.t
 	$(build_arm64)
-	@READING='kmap mrc render' tests/run -O $(O) tests/vm/arm64.t
+	@READING='diff kmap mrc pagesdiff render report unobserved' tests/run -O $(O) tests/vm/arm64.t
 
 bench: deps-tests	## speed of reading and cost of recording, as a table (root and tracefs)
 	$(build_plain)

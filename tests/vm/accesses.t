@@ -5,6 +5,7 @@
 # Accesses to the objects of a kernel module that is made for it, by ftrace and by SystemTap, on Debian's kernels: accesses.guest. RUNS=100: so many
 # recordings whose estimates are compared with the truth.
 
+KERNELS=${KERNELS:-6.1}
 . "${0%/*}/vm.sh"
 
 probes=()

@@ -14,7 +14,7 @@ BUILD=$BUILD-arm64 PFSCOPE=$BUILD/pfscope TOOLS=$BUILD/tests/tools WORK=$BUILD/t
 [ -x "$PFSCOPE" ] || skip_all 'not built for arm64 (make arm64)'
 like "$(readelf -h "$PFSCOPE")" 'Machine: +AArch64' 'the program is one of arm64'
 
-boot_args=(-e "READING=${READING:-check diff output pages pagesdiff report tape unobserved}")
+boot_args=(-e "READING=${READING:-check output pages tape}")
 first=${KERNELS%% *} last=${KERNELS##* }
 boot "$first" 900 bash -c 'for part in reading perf; do bash tests/vm/arm64.guest $part; done' &
 [ "$first" = "$last" ] || boot "$last" 900 bash -c 'for part in unit perf; do bash tests/vm/arm64.guest $part; done'

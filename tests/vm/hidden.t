@@ -4,6 +4,7 @@
 #
 # Pages that are hidden while something else happens to them, on Debian's 6.1 and 6.12: hidden.guest has the tests.
 
+KERNELS=${KERNELS:-6.12}
 . "${0%/*}/vm.sh"
 
 build_probes || { done_testing; exit; }

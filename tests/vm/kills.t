@@ -5,6 +5,7 @@
 # pfscope ends and is killed while it hides pages, on Debian's 6.1 and 6.12: kills.guest has the tests. KILLS: how often
 # in each way (2; `make soak` takes 60).
 
+KERNELS=${KERNELS:-6.12}
 . "${0%/*}/vm.sh"
 
 KILLS=${KILLS:-2}

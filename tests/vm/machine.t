@@ -5,6 +5,7 @@
 # What may happen to a recording on a machine of its own only: machine.guest has the tests. And pfscope as process 1 of
 # the machine, to which all orphans come, its own helpers among them.
 
+KERNELS=${KERNELS:-6.12}
 . "${0%/*}/vm.sh"
 in_guests 800 bash tests/vm/machine.guest
 

@@ -11,6 +11,7 @@
 # layouts are recorded by themselves only: with --count, as in pages.t. KEEP=DIR keeps the recording and the snapshots of what
 # differs.
 
+KERNELS=${KERNELS:-6.1}
 . "${0%/*}/vm.sh"
 . "$ROOT/tests/live/pages.sh"
 # A guest's files are in no file system that is probed. 6.1 accounts faults that the tracer makes to whom it traces, so any

@@ -4,6 +4,7 @@
 #
 # --probes, --latency, --classify and --histogram on Debian's 6.1 and 6.12 kernels: tracers.guest there.
 
+KERNELS=${KERNELS:-6.12}
 . "${0%/*}/vm.sh"
 
 in_guests 800 bash tests/vm/tracers.guest

@@ -7,7 +7,7 @@
 #     . "${0%/*}/vm.sh"
 #     in_guests 300 bash tests/live/run.t	# its TAP, once a kernel, becomes this test's
 #
-# KERNELS="6.1" runs just those.
+# KERNELS="6.1" runs just those. What takes long has one kernel by itself; `make soak` runs it on both.
 
 . "${0%/*}/../tap.sh"
 KERNELS=${KERNELS:-6.1 6.12}
