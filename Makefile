@@ -283,11 +283,12 @@ soak: deps-vm	## the random layouts of SOAK_SEEDS, each page compared with the p
 	@EVERY=1 tests/run -O $(O) tests/cli/failing-export.t
 	@FLOOD_SECONDS=60 tests/run -O $(O) tests/live/perf-flat-out.t
 	@KERNELS=6.12 KILLS=60 tests/run -O $(O) tests/vm/kills.t
-	@SEEDS=5 tests/run -O $(O) tests/vm/microset.t
-	@KERNELS='6.1 6.12' EACH=1 RUNS=30 tests/run -O $(O) $(patsubst %,tests/vm/%.t,accesses hidden kills machine module pages tracers)
-	@LIVE='run user refault kmap-stack recording storms' tests/run -O $(O) tests/vm/live.t
+	@KERNELS='6.1 6.12' EACH=1 RUNS=30 SEEDS=5 KILLS=2 tests/run -O $(O) \
+		$(patsubst %,tests/vm/%.t,accesses hidden hide-ftrace kills machine microset module objects pages refault-hide tracers)
+	@LIVE='attach run user refault kmap-stack clean overrun recording storms classes' tests/run -O $(O) tests/vm/live.t
 	$(build_arm64)
-	@READING='diff kmap mrc pagesdiff render report unobserved' tests/run -O $(O) tests/vm/arm64.t
+	@KERNELS='arm64-6.1 arm64-6.12' READING='check diff kmap mrc output pages pagesdiff render report tape unobserved' \
+		tests/run -O $(O) tests/vm/arm64.t
 
 bench: deps-tests	## speed of reading and cost of recording, as a table (root and tracefs)
 	$(build_plain)

@@ -5,7 +5,7 @@
 # pfscope on arm64: arm64.guest in guests of that machine with Debian's kernels. The program and the tests were built by
 # Debian's cross compiler (`make arm64`). READING="render kmap" runs just those tests of tests/cli.
 
-KERNELS=${KERNELS:-arm64-6.1 arm64-6.12}
+KERNELS=${KERNELS:-arm64-6.12}
 . "${0%/*}/vm.sh"
 need_programs qemu-system-aarch64
 reason=$("$ROOT/tests/vm/arm64-root" --why-not) || skip_all "$reason"
@@ -14,12 +14,6 @@ BUILD=$BUILD-arm64 PFSCOPE=$BUILD/pfscope TOOLS=$BUILD/tests/tools WORK=$BUILD/t
 [ -x "$PFSCOPE" ] || skip_all 'not built for arm64 (make arm64)'
 like "$(readelf -h "$PFSCOPE")" 'Machine: +AArch64' 'the program is one of arm64'
 
-boot_args=(-e "READING=${READING:-check output pages tape}")
-first=${KERNELS%% *} last=${KERNELS##* }
-boot "$first" 900 bash -c 'for part in reading perf; do bash tests/vm/arm64.guest $part; done' &
-[ "$first" = "$last" ] || boot "$last" 900 bash -c 'for part in unit perf; do bash tests/vm/arm64.guest $part; done'
-wait
-for kernel in $KERNELS; do
-	relay "$kernel"
-done
+boot_args=(-e "READING=${READING:-check tape}")
+in_guests 1400 bash -c 'for part in unit reading perf; do bash tests/vm/arm64.guest $part; done'
 done_testing

@@ -4,6 +4,7 @@
 #
 # --microset and --refault-by hide with --source=ftrace, on Debian's 6.1 and 6.12: hide-ftrace.guest has the tests.
 
+KERNELS=${KERNELS:-6.1}
 . "${0%/*}/vm.sh"
 
 build_probes || { done_testing; exit; }

@@ -10,8 +10,8 @@
 
 cat >"$T/share/live" <<'EOS'
 case ${LIVE:-$KERNEL} in
-6.1) LIVE="attach refault kmap-stack classes" ;;
-6.*) LIVE="counts overrun clean kmap-control classes mprotect" ;;
+6.1) LIVE="refault classes" ;;
+6.*) LIVE="counts kmap-control mprotect" ;;
 esac
 for test in $LIVE; do
 	start=$SECONDS

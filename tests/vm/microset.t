@@ -4,6 +4,7 @@
 #
 # --microset on Debian's 6.1 and 6.12: microset.guest has the tests. SEEDS=5: so many random orders of each kind.
 
+KERNELS=${KERNELS:-6.12}
 . "${0%/*}/vm.sh"
 
 build_probes || { done_testing; exit; }

@@ -5,7 +5,7 @@
 # What becomes of a SystemTap module, and how its targets' pages are made to fault again: module.guest and again.guest
 # on Debian's 6.1 and 6.12.
 
-KERNELS=${KERNELS:-6.12}
+KERNELS=${KERNELS:-6.1}
 . "${0%/*}/vm.sh"
 
 build_probes || { done_testing; exit; }

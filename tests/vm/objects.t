@@ -5,6 +5,7 @@
 # Kernel objects of a kernel module that is made for it, recorded by ftrace, by SystemTap and by both at once, on Debian's
 # kernels: objects.guest.
 
+KERNELS=${KERNELS:-6.12}
 . "${0%/*}/vm.sh"
 
 probes=()

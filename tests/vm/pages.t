@@ -4,12 +4,11 @@
 #
 # As tests/live/pages.t, on Debian's 6.1 and 6.12 kernels, by ftrace and by SystemTap, which watch the same processes at
 # the same time: no page that `pfscope pages` calls present is absent in the page table, or the other way round.
-# Each case is recorded by itself, too, by ftrace, as in pages.t; so are random layouts (SEEDS), and what the kernel does by
+# Cases are recorded by themselves, too, by ftrace, as in pages.t; so are random layouts (SEEDS), and what the kernel does by
 # itself.
 # The guests record, the host compares. GROUPS_WANTED and ALONE name the groups of cases that are recorded in these two ways,
-# NAMES="uffd mem-read" just those cases. What is recorded in both ways is recorded by itself on 6.1 only; EACH=1: on each. Random
-# layouts are recorded by themselves only: with --count, as in pages.t. KEEP=DIR keeps the recording and the snapshots of what
-# differs.
+# NAMES="uffd mem-read" just those cases; EACH=1 each case in each way, and programs. Random layouts are recorded by themselves
+# only: with --count, as in pages.t. KEEP=DIR keeps the recording and the snapshots of what differs.
 
 KERNELS=${KERNELS:-6.1}
 . "${0%/*}/vm.sh"
@@ -18,11 +17,11 @@ KERNELS=${KERNELS:-6.1}
 # page may be one of these.
 declare -A uncounted_of=([6.1]='kernel-access populated')
 unprobed='reclaimable fault-around large-folio'
-groups=${GROUPS_WANTED-steps accesses programs}
-alone=${ALONE-steps accesses programs layouts more kernel}
+groups=${GROUPS_WANTED-steps accesses ${EACH:+programs}}
+alone=${ALONE-${EACH:+steps accesses programs} layouts more kernel}
 
 build_probes || { done_testing; exit; }
-boot_args=(-e "SEEDS=${SEEDS:-1 2}" -e "EACH=${EACH-}" -e "NAMES=${NAMES-}" -e "GROUPS_WANTED=$groups" -e "ALONE=$alone"
+boot_args=(-e "SEEDS=${SEEDS:-1 2}" -e "NAMES=${NAMES-}" -e "GROUPS_WANTED=$groups" -e "ALONE=$alone"
 	-e "PROGRAMS=${PROGRAMS:-true cow threads execs execs-race execs-at-once populate large gup-self gup-child shell perl python3}")
 boot_all 900 bash -c "bash tests/vm/pages.guest $T/share/\$KERNEL/probe.ko $T/share/\$KERNEL"
 cd "$T" || exit 1

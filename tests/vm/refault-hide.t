@@ -4,6 +4,7 @@
 #
 # --refault INTERVAL --refault-by hide on Debian's 6.1 and 6.12: refault-hide.guest has the tests.
 
+KERNELS=${KERNELS:-6.12}
 . "${0%/*}/vm.sh"
 
 build_probes || { done_testing; exit; }
