@@ -137,7 +137,7 @@ static int put_code(void *ctx, const struct pfs_model *model, const struct pfs_v
 	return pfs_code_put(tables->code, &tables->args->code, model, view, json);
 }
 
-static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
+static int draw_tables(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
 	struct report_args *report = (struct report_args *)args;
 	bool by_thread = args->view.by & PFS_REPORT_BY_THREAD, by_class = args->view.by & PFS_REPORT_BY_CLASS;
@@ -150,8 +150,6 @@ static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *e
 	struct pfs_report_more more = { put_code, &tables };
 	int ret = 0;
 
-	if (report->html)
-		return reading_export(args, p, PFS_VIEWER_HTML, stdout, err);
 	if ((by_thread && !threads) || (by_mapped && !mapped) || (report->code.by && !tables.code))
 		ret = pfs_err_set(err, -ENOMEM, "no memory for the tables");
 	if (threads)
@@ -170,6 +168,12 @@ static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *e
 	pfs_mapped_free(mapped);
 	pfs_code_free(tables.code);
 	return ret;
+}
+
+static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
+{
+	return ((struct report_args *)args)->html ? reading_export(args, p, PFS_VIEWER_HTML, stdout, err)
+						  : draw_tables(args, p, err);
 }
 
 int cmd_report(int argc, char **argv)
