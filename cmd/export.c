@@ -3,13 +3,11 @@
  * pfscope export: writes a recording for viewers of other projects.
  */
 #include "base/atomic_file.h"
-#include "base/units.h"
 #include "common/command.h"
 #include "common/reading.h"
 #include "export/viewer.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,18 +87,6 @@ static int write_file(void *ctx, FILE *out, struct pfs_err *err)
 	return reading_export(&args->reading, args->pipeline, args->format, out, err);
 }
 
-static void report_losses(const struct export_args *args)
-{
-	const struct pfs_model *m = args->pipeline->model;
-	char count[64];
-
-	if ((!m->lost && !m->lost_unknown) || pfs_viewer_has_gaps(args->format))
-		return;
-	message("%s %s lost: --to=%s does not show where",
-		pfs_at_least(count, sizeof(count), m->lost, m->lost_unknown, "event"), m->lost == 1 ? "is" : "are",
-		pfs_viewer_names[args->format]);
-}
-
 static int read_and_write(struct reading_args *reading, struct pipeline *p, struct pfs_err *err)
 {
 	struct export_args *args = (struct export_args *)reading;
@@ -108,10 +94,8 @@ static int read_and_write(struct reading_args *reading, struct pipeline *p, stru
 
 	args->pipeline = p;
 	ret = args->output ? pfs_atomic_file_write(args->output, write_file, args, err) : write_file(args, stdout, err);
-	if (!ret && !args->output && fflush(stdout))
-		ret = pfs_err_set(err, -errno, "standard output: %s", strerror(errno));
 	if (!ret)
-		report_losses(args);
+		reading_export_losses(p, args->format, "--to");
 	return ret;
 }
 

@@ -90,8 +90,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		args->classify |= report->html;
 		return 0;
 	case OPT_TABLE_FORMAT:
-		report->html = !strcmp(arg, "html");
-		return report->html ? 0 : reading_parse(key, arg, state);
+		if (strcmp(arg, "html"))
+			return reading_parse(key, arg, state);
+		report->html = true;
+		return 0;
 	case OPT_CHECK:
 		args->view.view = "check";
 		return 0;
@@ -172,8 +174,14 @@ static int draw_tables(struct reading_args *args, struct pipeline *p, struct pfs
 
 static int draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)
 {
-	return ((struct report_args *)args)->html ? reading_export(args, p, PFS_VIEWER_HTML, stdout, err)
-						  : draw_tables(args, p, err);
+	int ret;
+
+	if (!((struct report_args *)args)->html)
+		return draw_tables(args, p, err);
+	ret = reading_export(args, p, PFS_VIEWER_HTML, stdout, err);
+	if (!ret)
+		reading_export_losses(p, PFS_VIEWER_HTML, "--format");
+	return ret;
 }
 
 int cmd_report(int argc, char **argv)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/reading.h"
 
+#include "base/units.h"
 #include "base/write_all.h"
 #include "common/command.h"
 #include "common/pager.h"
@@ -116,7 +117,21 @@ int reading_export(const struct reading_args *args, struct pipeline *p, unsigned
 			ret = pfs_viewer_end(v, ret, err);
 	}
 	pfs_viewer_free(v);
+	if (!ret && out == stdout && fflush(stdout))
+		ret = pfs_err_set(err, -errno, "standard output: %s", strerror(errno));
 	return ret;
+}
+
+void reading_export_losses(const struct pipeline *p, unsigned int viewer, const char *option)
+{
+	const struct pfs_model *m = p->model;
+	char count[64];
+
+	if ((!m->lost && !m->lost_unknown) || pfs_viewer_has_gaps(viewer))
+		return;
+	message("%s %s lost: %s=%s does not show where",
+		pfs_at_least(count, sizeof(count), m->lost, m->lost_unknown, "event"), m->lost == 1 ? "is" : "are",
+		option, pfs_viewer_names[viewer]);
 }
 
 int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *err)

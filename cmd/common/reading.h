@@ -107,6 +107,9 @@ int reading_draw(struct reading_args *args, struct pipeline *p, struct pfs_err *
 int reading_export(const struct reading_args *args, struct pipeline *p, unsigned int viewer, FILE *out,
 		   struct pfs_err *err);
 
+/* Says that events were lost, if that viewer, which the option has chosen, does not show where. */
+void reading_export_losses(const struct pipeline *p, unsigned int viewer, const char *option);
+
 /* All of a command: parses the arguments, calls body with a pipeline. Returns the exit status. */
 int reading_main(struct reading_args *args, const struct argp *argp, int argc, char **argv,
 		 int (*body)(struct reading_args *args, struct pipeline *p, struct pfs_err *err));

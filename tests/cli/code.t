@@ -153,6 +153,10 @@ is "$("$PFSCOPE" report --inverted events 2>&1 >/dev/null | head -1)" \
 	"pfscope report: --inverted: only with --by stack" '--inverted needs stacks'
 is "$("$PFSCOPE" report --by stack --format html events | cksum)" "$("$PFSCOPE" export --to html events | cksum)" \
 	'--format html is the flame graph of export --to html'
+"$PFSCOPE" report --by stack --format html - < <(cat events; echo '9.000000000 lost cpu=1 count=3') 2>err >page
+is "$?|$(<err)" '0|pfscope: 3 events are lost: --format=html does not show where' '... lost events are counted'
+"$PFSCOPE" report --by stack --format html events 2>err >/dev/full
+is "$?|$(<err)" '1|pfscope: standard output: No space left on device' '... a full disk is noticed'
 for option in '' '--by function' '--by stack,region' '--by stack --inverted' '--by stack --top 3' '--check'; do
 	# shellcheck disable=SC2086 # words are meant
 	is "$("$PFSCOPE" report $option --format html events 2>&1 | head -1)" \
