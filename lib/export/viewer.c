@@ -61,10 +61,9 @@ void pfs_viewer_free(struct pfs_viewer *viewer)
 {
 	if (!viewer)
 		return;
-	viewer_walk_stop(viewer->walk);
+	viewer_walk_free(viewer->walk); /* first: nothing is passed on to the format any more */
 	if (viewer->format->fini)
 		viewer->format->fini(viewer);
-	viewer_walk_free(viewer->walk);
 	viewer_calls_fini(&viewer->calls);
 	for (uint32_t i = 0; i < viewer->nr_procs; i++)
 		free(viewer->procs[i]);

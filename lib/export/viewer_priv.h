@@ -147,7 +147,7 @@ int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_ou
 int viewer_walk_faults(void *ctx, const struct pfs_fault_run *run, const struct pfs_outcome *outcome);
 int viewer_walk_end(struct viewer_walk *walk);
 
-/* Nothing is passed on to the format any more, but by viewer_walk_end(). Takes NULL, too. */
+/* Nothing is passed on to the format any more. */
 void viewer_walk_stop(struct viewer_walk *walk);
 
 static inline const struct viewer_place *viewer_place_of(const struct pfs_viewer *viewer, uint32_t call)

@@ -53,8 +53,7 @@ void viewer_walk_free(struct viewer_walk *walk)
 
 void viewer_walk_stop(struct viewer_walk *walk)
 {
-	if (walk && walk->writer)
-		viewer_writer_stop(walk->writer);
+	viewer_writer_stop(walk->writer);
 }
 
 /* ---- numbers ---- */

@@ -147,35 +147,39 @@ static bool start(struct viewer_writer *w)
 	return w->started;
 }
 
+/* Until the thread has nothing to pass on. What came of it so far. */
+static int wait_idle(struct viewer_writer *w)
+{
+	int ret;
+
+	pthread_mutex_lock(&w->lock);
+	while (w->work)
+		pthread_cond_wait(&w->changed, &w->lock);
+	ret = w->ret;
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
 static int hand_over(struct viewer_writer *w)
 {
 	int ret;
 
 	if (!w->started && !start(w))
 		return put_batch(w->viewer, w->next);
+	ret = wait_idle(w);
+	if (ret)
+		return ret;
 	pthread_mutex_lock(&w->lock);
-	while (w->work)
-		pthread_cond_wait(&w->changed, &w->lock);
-	ret = w->ret;
-	if (!ret) {
-		w->work = w->next;
-		w->next = w->next == w->batches ? w->batches + 1 : w->batches;
-		pthread_cond_signal(&w->changed);
-	}
+	w->work = w->next;
+	pthread_cond_signal(&w->changed);
 	pthread_mutex_unlock(&w->lock);
-	return ret;
+	w->next = w->next == w->batches ? w->batches + 1 : w->batches;
+	return 0;
 }
 
 int viewer_writer_wait(struct viewer_writer *writer)
 {
-	int ret;
-
-	pthread_mutex_lock(&writer->lock);
-	while (writer->work)
-		pthread_cond_wait(&writer->changed, &writer->lock);
-	ret = writer->ret;
-	pthread_mutex_unlock(&writer->lock);
-	return ret ? ret : put_batch(writer->viewer, writer->next);
+	return wait_idle(writer) ?: put_batch(writer->viewer, writer->next);
 }
 
 int viewer_writer_put(struct viewer_writer *writer, const struct item *item)
