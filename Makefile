@@ -274,7 +274,7 @@ fuzz: deps-fuzz	## fuzz for FUZZ_SECONDS a target; the corpus is kept
 	$(build_fuzz)
 	@tests/fuzz/fuzz -s $(FUZZ_SECONDS) $(O)-fuzz
 
-soak: deps-vm	## the random layouts of SOAK_SEEDS, each page compared with the page table, and 200 others; perf events flat out for a minute; 260 kills; in guests what `make check` has a sample of
+soak: deps-vm	## whole what `make check` has samples of: layouts, kills, failing allocations, guests; perf events flat out (hours)
 	$(build_plain)
 	$(mount_as_root)
 	@NAMES=layout SEEDS='$(SOAK_SEEDS)' tests/run -O $(O) tests/live/pages.t
