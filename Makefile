@@ -34,7 +34,7 @@ SOAK_SEEDS   ?= $(shell seq 1 40)
 CFLAGS  ?= -O2 -g -fPIE -fstack-protector-strong -Wformat -Werror=format-security $(if $(SAN),,-D_FORTIFY_SOURCE=2)
 LDFLAGS ?= -pie -Wl,-z,relro,-z,now
 # Without trace-cmp, which the dictionaries make up for, a fuzzer runs twice as often.
-FUZZ_CFLAGS := -O2 -g -fno-sanitize-coverage=trace-cmp
+FUZZ_CFLAGS := -O1 -g -fno-sanitize-coverage=trace-cmp
 
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
@@ -233,7 +233,7 @@ TESTS     ?= unit cli live vm fuzz deb
 in_parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 remake      = @$(MAKE) --no-print-directory $(in_parallel)
 build_plain = $(remake) SAN= plain
-build_san   = $(remake) SAN='$(CHECK_SAN)' O=$(O)-san sanitized
+build_san   = $(remake) SAN='$(CHECK_SAN)' CFLAGS='-O1 -g' O=$(O)-san sanitized
 build_fuzz  = $(remake) O=$(O)-fuzz CC=clang CFLAGS='$(FUZZ_CFLAGS)' SAN=fuzzer-no-link,address,undefined fuzzers
 # For arm64, against the packages that tests/vm/arm64-root has unpacked, where it can.
 build_arm64 = @reason=$$(tests/vm/arm64-root --why-not) || { echo "Not built for arm64: $$reason"; exit 0; }; \
@@ -262,7 +262,7 @@ check-cli: deps-tests	## ... only tests of the commands and of the tree: no root
 check-live: deps-tests	## ... only real recordings: root and tracefs
 check-vm: deps-vm	## ... only tests in virtual machines with Debian's kernels: root, QEMU
 check-fuzz: deps-fuzz	## ... only every reader of foreign bytes on generated input, two minutes in all
-check-deb: deps-deb	## ... only Debian's package: built, checked, run
+check-deb: deps-deb	## ... only in a bare Debian 12: README's first command; the package, built, checked, run
 check-unit check-cli check-live check-vm check-fuzz check-deb: check-%:
 	$(if $(filter live,$*),$(mount_as_root))
 	@$(MAKE) --no-print-directory test TESTS=$*

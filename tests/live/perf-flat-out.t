@@ -33,22 +33,25 @@ flooded()
 	local name=$1
 
 	shift
-	try "$@" run --source=perf --no-bars "${options[@]}" -o own/f.ev -- "$WORK/flood" "$(nproc)" 10000 "${seconds}s"
+	try "$@" run --source=perf --no-bars "${options[@]}" -o own/f.ev -- "${before[@]}" "$WORK/flood" "$(nproc)" 10000 "${seconds}s"
 	is "$status" 0 "$name: recorded" || diag "$err"
 	read -r faults lost maps counted < <(counts own/f.ev)
 	diag "$name: $faults faults, $lost lost, of $counted"
 	ok "$name: there are many" test "$faults" -gt $((seconds * 10000))
 }
 
-options=()
+options=() before=()
 flooded 'the default buffers' "$PFSCOPE"
 is "$lost" 0 '... nothing is lost'
 ok '... and each fault that the kernel counted is there, but those of get_user_pages' \
 	test $((counted - faults)) -ge 0 -a $((counted - faults)) -le 8
 rm own/f.ev
 
-# What is lost are records of mappings, too: four for each of the workload's that is there, and a few.
+# pfscope stands still for a while. What is lost are records of mappings, too: four for each of the workload's that is there,
+# and a few.
 options=(--buffer-size 64)
+# shellcheck disable=SC2016 # the inner shell's
+before=(sh -c '(sleep 1; kill -STOP $PPID; sleep 1; kill -CONT $PPID) & exec "$@"' sh)
 flooded 'small buffers' "$PFSCOPE"
 ok '... some is lost' test "$lost" -gt 0
 ok '... which is counted: all that the kernel counted is recorded or lost' \
@@ -71,7 +74,7 @@ ok '... what was lost at the end is counted' \
 	test $((faults + lost - counted)) -ge -8 -a $((faults + lost - counted)) -le $((counted / 1000 + 100)) -a "$lost" -gt 100000
 rm own/f.ev
 
-options=()
+options=() before=()
 if "${nobody[@]}" "$PFSCOPE" doctor --json | grep -q '"name":"without root","state":"ok"'; then
 	flooded 'an ordinary account' "${nobody[@]}" "$PFSCOPE"
 	ok '... recorded, lost, or in kernel mode' \

@@ -6,9 +6,8 @@
 # builds pfscope and shows bars. The root file system comes from debootstrap and lasts as long as the test; packages
 # come from where this machine's apt has them.
 
-. "${0%/*}/live.sh"
+. "${0%/*}/../tap.sh"
 . "${0%/*}/../root.sh"
-[ "$slowness" = 1 ] || skip_all 'a guest has no network'
 need_programs git
 need_root_folder
 cd "$ROOT" || exit 1
