@@ -284,7 +284,7 @@ soak: deps-vm	## whole what `make check` has samples of: layouts, kills, failing
 	@FLOOD_SECONDS=60 tests/run -O $(O) tests/live/perf-flat-out.t
 	@KERNELS=6.12 KILLS=60 tests/run -O $(O) tests/vm/kills.t
 	@KERNELS='6.1 6.12' EACH=1 RUNS=30 SEEDS=5 KILLS=2 tests/run -O $(O) \
-		$(patsubst %,tests/vm/%.t,accesses hidden hide-ftrace kills machine microset module objects pages refault-hide tracers)
+		$(patsubst %,tests/vm/%.t,accesses doctor hidden hide-ftrace kills machine microset module numa objects pages refault-hide tracers)
 	@LIVE='attach run user refault kmap-stack clean overrun recording storms classes' tests/run -O $(O) tests/vm/live.t
 	$(build_arm64)
 	@KERNELS='arm64-6.1 arm64-6.12' READING='check diff kmap mrc output pages pagesdiff render report tape unobserved' \

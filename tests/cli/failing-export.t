@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 900
 #
-# Allocations fail in turn while a recording is written for each of the viewers: see failing.sh. Every third, for those of reading
+# Allocations fail in turn while a recording is written for each of the viewers: see failing.sh. Every eighth, for those of reading
 # fail in failing.t, too; `make soak`: each.
 
 . "${0%/*}/../tap.sh"
-EVERY=${EVERY:-3}
+EVERY=${EVERY:-8}
 . "${0%/*}/failing.sh"
 need_programs "$TOOLS/well_formed"
 

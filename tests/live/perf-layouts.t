@@ -25,14 +25,15 @@ later()
 }
 
 # uncovered ROWS LAYOUT CHANGES FROM TO: those of the rows that the layout does not have, be it in several rows or as a part of a
-# larger one. Not those that have changed in between, and back.
+# larger one. Not those that have changed in between, and back. What brk maps is named by the break before it, in a record: the heap
+# may be without its name.
 uncovered()
 {
 	perl -e '
 		sub rows { open my $f, "<", shift or die; map {
 			my ($s, $e, $perms, $off, $what) = /^(\w+)-(\w+) (\S+) (\S+) (.*)/ or die;
 			my $file = $what !~ /^\S+ 0 /;
-			[ hex $s, hex $e, $file ? hex($off) - hex($s) : 0, "$perms " . $what =~ s/ +/ /gr, $_ ] } <$f> }
+			[ hex $s, hex $e, $file ? hex($off) - hex($s) : 0, "$perms " . $what =~ s/\[heap\]//r =~ s/ +/ /gr, $_ ] } <$f> }
 		my @have = sort { $a->[0] <=> $b->[0] } rows($ARGV[1]);
 		open my $f, "<", $ARGV[2] or die;
 		my @changes = map { [ map { hex } @$_ ] } map {

@@ -4,6 +4,7 @@
 #
 # pfscope doctor on Debian's 6.1 and 6.12: doctor.guest.
 
+KERNELS=${KERNELS:-6.12}
 . "${0%/*}/vm.sh"
 
 in_guests 150 bash tests/vm/doctor.guest

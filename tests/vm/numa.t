@@ -4,6 +4,7 @@
 #
 # On machines with two nodes: --refault by NUMA hinting faults (numa.guest), and on which node the page of a fault is.
 
+KERNELS=${KERNELS:-6.12}
 . "${0%/*}/vm.sh"
 build_probes || { done_testing; exit; }
 boot_args=(-n 2 -e "MODULES=$T/share")
