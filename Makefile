@@ -233,7 +233,8 @@ TESTS     ?= unit cli live vm fuzz deb
 in_parallel = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 remake      = @$(MAKE) --no-print-directory $(in_parallel)
 build_plain = $(remake) SAN= plain
-build_san   = $(remake) SAN='$(CHECK_SAN)' CFLAGS='-O1 -g' O=$(O)-san sanitized
+# -O1 builds in two thirds of the time of -O2, but gcc sees fewer bounds of lengths.
+build_san   = $(remake) SAN='$(CHECK_SAN)' CFLAGS='-O1 -g -Wno-format-truncation' O=$(O)-san sanitized
 build_fuzz  = $(remake) O=$(O)-fuzz CC=clang CFLAGS='$(FUZZ_CFLAGS)' SAN=fuzzer-no-link,address,undefined fuzzers
 # For arm64, against the packages that tests/vm/arm64-root has unpacked, where it can.
 build_arm64 = @reason=$$(tests/vm/arm64-root --why-not) || { echo "Not built for arm64: $$reason"; exit 0; }; \

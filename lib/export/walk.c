@@ -306,11 +306,16 @@ static int own_call(struct viewer_walk *walk, struct pfs_space *space, const str
 /* False: the stack is not known. */
 static bool stack_call(struct viewer_walk *walk, const struct pfs_event *ev, int32_t pid, uint32_t *call, int *err)
 {
+	typeof(walk->recent_stack[0]) *recent = &walk->recent_stack[ev->stack % STACK_CACHE];
 	const struct pfs_stack *stack;
 	struct number_slot *slot = NULL;
 	uint64_t epoch;
 
 	*err = viewer_calls_epoch(&walk->viewer->calls, pid, ev->ts_ns, &epoch);
+	if (!*err && recent->call && recent->stack == ev->stack && recent->epoch == epoch) {
+		*call = recent->call;
+		return true;
+	}
 	if (!*err && !(slot = slot_of(&walk->paths, ev->stack, epoch)))
 		*err = -ENOMEM;
 	if (slot && !slot->nr) {
@@ -320,6 +325,8 @@ static bool stack_call(struct viewer_walk *walk, const struct pfs_event *ev, int
 						 &slot->nr);
 	}
 	*call = slot ? slot->nr : 0;
+	if (*call)
+		*recent = (typeof(*recent)){ ev->stack, epoch, *call };
 	return *call != 0;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 
-enum { IP_CACHE = 1 << 12 };
+enum { IP_CACHE = 1 << 12, STACK_CACHE = 1 << 14 };
 
 /* Of a thread, a process, a space, a stack: its number + 1. The model's memory of a thread may be used again. */
 struct number_slot {
@@ -53,6 +53,10 @@ struct viewer_walk {
 		unsigned int mode;
 		uint32_t call;
 	} recent[IP_CACHE];
+	struct {
+		uint64_t stack, epoch;
+		uint32_t call; /* 0: not used */
+	} recent_stack[STACK_CACHE];
 	struct {
 		const struct pfs_region *region;
 		uint64_t layout;
