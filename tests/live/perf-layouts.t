@@ -24,28 +24,40 @@ later()
 		ns += more; while (ns < 0) { ns += 1e9; s-- } while (ns >= 1e9) { ns -= 1e9; s++ }; printf "%d.%09d", s, ns }'
 }
 
-# uncovered ROWS LAYOUT CHANGES FROM TO: those of the rows that the layout does not have, be it in several rows or as a part of a
-# larger one. Not those that have changed in between, and back. What brk maps is named by the break before it, in a record: the heap
-# may be without its name.
+# uncovered ROWS LAYOUT CHANGES UNNAMED FROM TO: those of the rows that the layout does not have, be it in several rows or as a part of
+# a larger one. Not those that have changed in between, and back. A part of the heap may be without its name where a record
+# without one came in between.
 uncovered()
 {
 	perl -e '
+		my ($rows, $layout, $changes, $unnamed, $from, $to) = @ARGV;
 		sub rows { open my $f, "<", shift or die; map {
 			my ($s, $e, $perms, $off, $what) = /^(\w+)-(\w+) (\S+) (\S+) (.*)/ or die;
 			my $file = $what !~ /^\S+ 0 /;
-			[ hex $s, hex $e, $file ? hex($off) - hex($s) : 0, "$perms " . $what =~ s/\[heap\]//r =~ s/ +/ /gr, $_ ] } <$f> }
-		my @have = sort { $a->[0] <=> $b->[0] } rows($ARGV[1]);
-		open my $f, "<", $ARGV[2] or die;
-		my @changes = map { [ map { hex } @$_ ] } map {
-			my ($time, @ranges) = split; $time gt $ARGV[3] && $time le $ARGV[4] ? map { [ split /-/ ] } @ranges : () } <$f>;
-		for my $row (rows($ARGV[0])) {
-			next if grep { $_->[0] < $row->[1] && $row->[0] < $_->[1] } @changes;
+			[ hex $s, hex $e, $file ? hex($off) - hex($s) : 0, "$perms " . $what =~ s/ +/ /gr, $_ ] } <$f> }
+		sub ranges { open my $f, "<", shift or die; map { [ map { hex } @$_ ] } map {
+			my ($time, @ranges) = split; $time gt $from && $time le $to ? map { [ split /-/ ] } @ranges : () } <$f> }
+		sub meets { my $row = shift; grep { $_->[0] < $row->[1] && $row->[0] < $_->[1] } @_ }
+		my @have = sort { $a->[0] <=> $b->[0] } rows($layout);
+		my @changes = ranges($changes);
+		my @unnamed = ranges($unnamed);
+		for my $row (rows($rows)) {
+			next if meets($row, @changes);
 			my $at = $row->[0];
+			my $unnamed = meets($row, @unnamed) ? $row->[3] =~ s/\[heap\]//r : $row->[3];
 			for (@have) {
-				$at = $_->[1] if $_->[0] <= $at && $at < $_->[1] && $_->[2] == $row->[2] && $_->[3] eq $row->[3];
+				$at = $_->[1] if $_->[0] <= $at && $at < $_->[1] && $_->[2] == $row->[2] &&
+					($_->[3] eq $row->[3] || $_->[3] eq $unnamed);
 			}
 			print $row->[4] if $at < $row->[1];
 		}' "$@"
+}
+
+# nameless FILE: "TIME START-END" of each record of memory without a file, in the recording by perf events. What brk maps has no name
+# in a record when the break is below it still.
+nameless()
+{
+	perl -ne 'print "$1 $2-$3\n" if /^(\S+) map .* start=(\w+) end=(\w+) .*name=""/' "$1"
 }
 
 # changes FILE: "TIME START-END..." of each change of a layout that ftrace has recorded, in hexadecimal digits. Of all processes:
@@ -61,25 +73,6 @@ changes()
 		print join(" ", $time, @ranges ? @ranges : "0-7fffffffffff"), "\n"'
 }
 
-# quiet_ones LOOKS CHANGES: those looks, in lines "PID END NS", amid which nothing changed. /proc/PID/maps is read in pieces, so that
-# what came and went meanwhile may be in them. The change that a call reports when it returns is made before.
-quiet_ones()
-{
-	perl -e '
-		sub ns { my ($s, $ns) = split /\./, shift; $s * 1e9 + $ns }
-		open my $f, "<", $ARGV[1] or die;
-		my @changes = map { ns((split)[0]) } <$f>;
-		open $f, "<", $ARGV[0] or die;
-		my $i = 0;
-		for (sort { ns((split " ", $a)[1]) <=> ns((split " ", $b)[1]) } <$f>) {
-			my ($pid, $end, $took) = split;
-			my $from = ns($end) - $took;
-			$i-- while $i && $changes[$i - 1] >= $from;
-			$i++ while $i < @changes && $changes[$i] < $from;
-			print if $i == @changes || $changes[$i] > ns($end) + 1e6;
-		}' "$@"
-}
-
 # compared NAME COMMAND...: its looks, of all processes
 compared()
 {
@@ -89,14 +82,14 @@ compared()
 	"$PFSCOPE" run --source=ftrace --no-bars -o f.dat -- "$PFSCOPE" run --source=perf --no-bars -o p.ev -- "$@" >out 2>err
 	is "$? $(<err)" '0 ' "$name: recorded through both at once"
 	awk '$2 == "resident" && !/ start=/ { for (i = 3; i <= NF; i++) if (split($i, f, "=") == 2) v[f[1]] = f[2]
-		print v["pid"], $1, v["interval"] }' p.ev >looked
+		print v["pid"], $1, v["interval"] }' p.ev >looks
 	changes f.dat >changed
-	quiet_ones looked changed >looks
+	nameless p.ev >unnamed
 	while read -r pid end took; do
 		at=$(later "$end" -"$took")
 		rows "$pid" f.dat "$at" >before
 		rows "$pid" f.dat "$end" >exact
-		cmp -s before exact && [ -s exact ] || continue	# what splits a region does not map anything
+		cmp -s before exact && [ -s exact ] || continue	# it changed while it was looked at
 		grep -q ' ???? ' exact && continue	# a call that maps is under way
 		rows "$pid" p.ev "$end" >polled
 		[ "$(comm -12 exact polled)" ] || continue	# exec is under way
@@ -117,7 +110,7 @@ compared()
 		between=$((between + 1))
 		# what ftrace has at both times perf has, too
 		comm -12 exact now >stays
-		uncovered stays polled <(sed "s/pid=$pid\$/0-7fffffffffff/; /pid=/d" changed) "$end" "$at" >missing
+		uncovered stays polled <(sed "s/pid=$pid\$/0-7fffffffffff/; /pid=/d" changed) unnamed "$end" "$at" >missing
 		[ ! -s missing ] || wrong+="pid $pid, $at, missing: $(head -n 9 missing)"$'\n'
 	done < <(some_of looks)
 	is "$wrong" '' "$name: $equal layouts equal, $between between looks lack nothing that stays"
