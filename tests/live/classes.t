@@ -15,7 +15,7 @@ classes_of()
 		END { for (class in n) print n[class], class }'
 }
 
-# regions_of STEPS: those that the steps map. How often libraries fault depends on what fault-around finds unlocked.
+# regions_of STEPS: those that the steps map.
 regions_of()
 {
 	case $1 in
@@ -30,12 +30,16 @@ regions_of()
 # difference STEPS: what 192 pages have more than 32, for N in the steps: "CLASS +FAULTS", ... sorted.
 difference()
 {
-	local pages steps
+	local pages steps around="read of a file's page"
 
 	for pages in 032 192; do
 		read -ra steps <<<"${1//N/$pages}"
 		"$PFSCOPE" run --no-aslr --no-thp --no-bars -o "$T/$pages" -- "$WORK/pages" "${steps[@]}" >"$T/log" 2>&1 || return
-		classes_of --region "$(regions_of "$1")" "$T/$pages" >"$T/$pages.classes"
+		# How often libraries are read depends on what fault-around finds unlocked: that class is the steps' own.
+		{
+			classes_of "$T/$pages" | grep -v "$around"
+			classes_of --region "$(regions_of "$1")" "$T/$pages" | grep "$around"
+		} >"$T/$pages.classes"
 	done
 	awk 'NR == FNR { class = $0; sub(/^[0-9]+ /, "", class); few[class] = $1; next }
 		{ class = $0; sub(/^[0-9]+ /, "", class); d[class] = $1 - few[class]; delete few[class] }
