@@ -135,6 +135,12 @@ for seed in ${SEEDS:-17 75}; do
 	least=1 compared "random operations, seed $seed" "$WORK/layout" "$seed" 2000 "run$seed/run"
 done
 
+# What a record says of a mapping is what the program has asked for.
+"$PFSCOPE" run --source=perf --no-bars -o m.ev -- "$WORK/pages" disk:40 skip:8 map:32:rws >out 2>err
+is "$("$PFSCOPE" events m.ev | perl -ne 'print +(hex($2) - hex($1) >> 12), " $3 $4\n"
+	if / map .*start=(\w+) end=(\w+) .*?(perms=\S+) (off=\d+) .*workload-/')" '32 perms=rw-s off=32768' \
+	'a record has the place, the permissions and the file of what was mapped'
+
 # Nothing reports that memory is unmapped. A process that does nothing else has other sizes then, and is looked at.
 "$PFSCOPE" run --source=perf --no-bars -o u.ev -- "$WORK/pages" map:500 write:1-50 wait:1000 unmap:0-499 wait:2000 >out 2>err
 is "$? $(<err)" '0 ' 'a process that only unmaps'
