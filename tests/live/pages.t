@@ -173,7 +173,20 @@ named()
 	[ ! "$ran" ] || fail "docs/pages.md: one of ${*:2} shows $reason"
 }
 
+# lulled: khugepaged, which may make huge pages at any time, sleeps until a case wakes it. It scans at once for the first process
+# that may have huge pages: that is one that only waits.
+lulled()
+{
+	local file=/sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs
+
+	[ -w $file ] || return 0
+	"$WORK/pages" map:1024:rwT wait:4000000 &
+	at_exit eval "kill $!; echo $(<$file) >$file"
+	echo 4000000000 >$file
+}
+
 at_exit unswapped
+lulled
 at_exit untuned
 cases
 cases_of_kernel
