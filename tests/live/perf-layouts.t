@@ -73,6 +73,21 @@ changes()
 		print join(" ", $time, @ranges ? @ranges : "0-7fffffffffff"), "\n"'
 }
 
+# calls FILE: "ENTER EXIT" of each call that changes a layout. ftrace has the change at its exit, perf's record when it is made.
+calls()
+{
+	trace-cmd report -t "$1" 2>/dev/null | perl -ne '
+		next unless /-(\d+) +\[\d+\] +([\d.]+): +sys_(enter|exit)_(?:mmap|munmap|mprotect|brk|mremap|shmat|shmdt|remap_file_pages):/;
+		if ($3 eq "enter") { $entered{$1} = $2 } elsif (defined $entered{$1}) { print delete $entered{$1}, " $2\n" }
+		END { print "$_ ~\n" for values %entered }'
+}
+
+# amid FROM TO: is one of them under way then?
+amid()
+{
+	awk -v from="$1" -v to="$2" '$1 "" <= to && ($2 "" >= from) { found = 1; exit } END { exit !found }' calls
+}
+
 # compared NAME COMMAND...: its looks, of all processes
 compared()
 {
@@ -84,13 +99,14 @@ compared()
 	awk '$2 == "resident" && !/ start=/ { for (i = 3; i <= NF; i++) if (split($i, f, "=") == 2) v[f[1]] = f[2]
 		print v["pid"], $1, v["interval"] }' p.ev >looks
 	changes f.dat >changed
+	calls f.dat >calls
 	nameless p.ev >unnamed
 	while read -r pid end took; do
 		at=$(later "$end" -"$took")
 		rows "$pid" f.dat "$at" >before
 		rows "$pid" f.dat "$end" >exact
 		cmp -s before exact && [ -s exact ] || continue	# it changed while it was looked at
-		grep -q ' ???? ' exact && continue	# a call that maps is under way
+		! amid "$at" "$end" || continue
 		rows "$pid" p.ev "$end" >polled
 		[ "$(comm -12 exact polled)" ] || continue	# exec is under way
 		looks=$((looks + 1))
@@ -106,7 +122,7 @@ compared()
 			'BEGIN { printf "%d", ((t - s) * 1e9 + b - a) / 2 }')")
 		rows "$pid" f.dat "$at" >now
 		rows "$pid" p.ev "$at" >polled
-		[ -s now ] && [ -s polled ] || continue
+		[ -s now ] && [ -s polled ] && ! amid "$at" "$at" || continue
 		between=$((between + 1))
 		# what ftrace has at both times perf has, too
 		comm -12 exact now >stays
