@@ -22,28 +22,38 @@ is "$?|$(<"$T/log")" '0|' 'recorded by both'
 is "$(lost_in "$T/events") $(perf script -i "$T/perf.data" --show-lost-events 2>/dev/null | grep -c PERF_RECORD_LOST)" '0 0' \
 	'neither has lost events'
 
-# Both clocks are read for each event: the time begins and ends in the middle of the longest pause near either end.
-read -r from to < <(awk '$2 == "alloc" || $2 == "free" { t[n++] = $1 } END {
-	for (i = 1; i < n; i++) {
-		gap = t[i] - t[i - 1]
-		if (i < n / 3 && gap > first) { first = gap; from = (t[i] + t[i - 1]) / 2 }
-		if (i > 2 * n / 3 && gap > last) { last = gap; to = (t[i] + t[i - 1]) / 2 }
-	}
-	printf "%.9f %.9f\n", from, to }' "$T/events")
-
 # ---- event by event ----
 
-# "TID alloc|free PTR [SIZE]". Sorted: an interrupt may come between the two that record one event. Not of the idle threads
-# (tid 0), in whose interrupts objects are freed, too: perf leaves those out.
-perl -ne 'print "$3 $2 $4 ", $5 // "", "\n"
-	if /^(\S+) (alloc|free) .*\btid=([1-9]\d*) .*ptr=(\w+)(?: size=(\d+))?/ && $1 >= '"$from"' && $1 <= '"$to" "$T/events" |
-	sort >"$T/ours"
+# "TIME TID alloc|free PTR [SIZE]". Not of the idle threads (tid 0), in whose interrupts objects are freed, too: perf leaves those
+# out.
+perl -ne 'print "$1 $3 $2 $4 ", $5 // "", "\n"
+	if /^(\S+) (alloc|free) .*\btid=([1-9]\d*) .*ptr=(\w+)(?: size=(\d+))?/' "$T/events" >"$T/our_events"
 perf script -i "$T/perf.data" --ns -F tid,time,event,trace 2>/dev/null | perl -ne '
-	next unless /^\s*(\d+)\s+(\S+):\s+kmem:(\w+):.* ptr=(?:0x)?(\w+)(?:.* bytes_req=(\d+))?/;
-	next if $2 < '"$from"' || $2 > '"$to"';
-	my ($tid, $name, $ptr, $size) = ($1, $3, $4, $5 // "");
-	next unless $tid;
-	print "$tid ", $name =~ /alloc/ ? "alloc" : "free", " $ptr $size\n" unless $ptr =~ /^(0*|nil)$/' | sort >"$T/theirs"
+	next unless /^\s*([1-9]\d*)\s+(\S+):\s+kmem:(\w+):.* ptr=(?:0x)?(\w+)(?:.* bytes_req=(\d+))?/;
+	my ($tid, $time, $name, $ptr, $size) = ($1, $2, $3, $4, $5 // "");
+	print "$time $tid ", $name =~ /alloc/ ? "alloc" : "free", " $ptr $size\n" unless $ptr =~ /^(0*|nil)$/' >"$T/their_events"
+
+# Each of the two reads the clock for itself, and what is compared is of one time: it begins and ends in the middle of a long pause
+# near either end that both have between the same two events. The longest one may be of a processor that was taken away
+# between the two that record an event.
+read -r from to < <(perl -e '
+	sub events { open my $f, "<", shift or die; [ sort { $a->[0] <=> $b->[0] } map { [ split / /, $_, 2 ] } <$f> ] }
+	my ($ours, $theirs) = map { events($_) } @ARGV;
+	my $third = int(@$ours / 3);
+	for my $part ([ 1 .. $third ], [ @$ours - $third .. $#$ours ]) {
+		for my $i (sort { $ours->[$b][0] - $ours->[$b - 1][0] <=> $ours->[$a][0] - $ours->[$a - 1][0] } @$part) {
+			my $middle = ($ours->[$i - 1][0] + $ours->[$i][0]) / 2;
+			my @before = grep { $_->[0] <= $middle } @$theirs;
+			next unless @before && @before < @$theirs && $before[-1][1] eq $ours->[$i - 1][1] &&
+				$theirs->[@before][1] eq $ours->[$i][1];
+			printf "%.9f ", $middle;
+			last;
+		}
+	}
+	print "\n"' "$T/our_events" "$T/their_events")
+for who in our their; do # sorted: an interrupt may come between the two that record one event
+	awk -v from="$from" -v to="$to" '$1 >= from && $1 <= to { sub(/^[^ ]* /, ""); print }' "$T/${who}_events" | sort >"$T/${who}s"
+done
 ok 'thousands of them' test "$(wc -l <"$T/ours")" -gt 2000
 same "$T/ours" "$T/theirs" 'each allocation and free of everybody is one of perf script'
 
