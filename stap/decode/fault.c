@@ -173,10 +173,14 @@ static unsigned int huge_order(const struct pfs_decoder *d)
 	return d->page_shift - 3; /* a page table full of pages */
 }
 
-/* Those of hugetlbfs may be larger. */
-static bool has_known_size(const struct pfs_rec_fault *fault, const struct mirror_region *r)
+/* 0: unknown. */
+static uint64_t page_size(const struct pfs_decoder *d, const struct pfs_rec_fault *fault, const struct mirror_region *r)
 {
-	return !(fault->what & PFS_WHAT_HUGE) || (r && !(r->traits & PFS_TRAIT_HUGETLB));
+	if (r && r->traits & PFS_TRAIT_HUGETLB)
+		return r->page_shift && r->page_shift < 64 ? UINT64_C(1) << r->page_shift : 0;
+	if (!(fault->what & PFS_WHAT_HUGE))
+		return dec_page_size(d);
+	return r ? dec_page_size(d) << huge_order(d) : 0;
 }
 
 /* What exceptions and other faults have in common. */
@@ -201,9 +205,8 @@ static void describe(const struct pfs_decoder *d, struct pfs_event *ev, const st
 	}
 	if (fault->what & PFS_WHAT_PFN)
 		PFS_SET(ev, pfn, PFN, fault->pfn);
-	if (fault->what & PFS_WHAT_PFN && has_known_size(fault, r))
-		PFS_SET(ev, page_size, PAGE_SIZE,
-			dec_page_size(d) << (fault->what & PFS_WHAT_HUGE ? huge_order(d) : 0));
+	if (fault->what & PFS_WHAT_PFN && page_size(d, fault, r))
+		PFS_SET(ev, page_size, PAGE_SIZE, page_size(d, fault, r));
 	if (handled && fault->what & PFS_WHAT_FILE)
 		dec_set_file(ev, fault->dev, fault->ino, fault->pgoff << d->page_shift);
 	if (r)

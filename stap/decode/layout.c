@@ -62,6 +62,7 @@ int dec_region(struct pfs_decoder *d, struct dec_cpu *cpu, const struct pfs_rec 
 		.described = true,
 		.perms = perms_of(region->vm_flags),
 		.traits = region->traits,
+		.page_shift = region->page_shift,
 		.dev = region->dev,
 		.ino = region->ino,
 	};

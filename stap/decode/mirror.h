@@ -28,11 +28,12 @@ struct mirror_region {
 	uint64_t ino;
 	uint32_t dev;
 	uint8_t perms, traits;
-	bool described;	  /* perms, traits, off, dev and ino are known; else nothing but the range */
-	bool uncertain;	  /* readers may have it otherwise: to be reported again */
-	bool copied;	  /* by a fork from the parent; not reported for the child yet */
-	bool taken;	  /* diff.c: a region of the statement has this identity */
-	const char *name; /* interned; NULL: unknown */
+	uint8_t page_shift; /* of hugetlbfs; else 0 */
+	bool described;	    /* perms, traits, off, dev and ino are known; else nothing but the range */
+	bool uncertain;	    /* readers may have it otherwise: to be reported again */
+	bool copied;	    /* by a fork from the parent; not reported for the child yet */
+	bool taken;	    /* diff.c: a region of the statement has this identity */
+	const char *name;   /* interned; NULL: unknown */
 };
 
 enum mirror_state {

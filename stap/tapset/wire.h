@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#define PFS_WIRE_VERSION    5
+#define PFS_WIRE_VERSION    6
 #define PFS_WIRE_MAGIC	    0x4f435346504653ULL /* in PFS_REC_HELLO */
 #define PFS_BATCH	    17			/* records in a message */
 #define PFS_NAME_MAX	    88			/* bytes of a string that one PFS_REC_NAME carries */
@@ -157,7 +157,8 @@ struct pfs_rec_region {
 	__u64 vm_flags;	  /* VM_READ 1, VM_WRITE 2, VM_EXEC 4, VM_MAYSHARE 0x80 ... */
 	__u64 pgoff, ino; /* pgoff: of start, pages */
 	__u32 dev;
-	__u8 special, name_len, pad[2]; /* name_len: of the inline name; 0: see NAME before */
+	__u8 special, name_len; /* name_len: of the inline name; 0: see NAME before */
+	__u8 page_shift, pad;	/* page_shift: of hugetlbfs; else 0 */
 	char name[PFS_REGION_NAME_MAX];
 	/* PFS_WIRE_*: the VM flags whose bits differ by kernel */
 	__u8 traits, pad2[7];

@@ -385,7 +385,7 @@ static void test_huge_pages(void **state)
 	forge_free(f);
 }
 
-/* Those of hugetlbfs have several sizes, and the module does not say which it is. */
+/* Those of hugetlbfs have several sizes: the region says which, or nothing. */
 static void test_hugetlbfs(void **state)
 {
 	struct forge *f = forge_new();
@@ -393,6 +393,16 @@ static void test_hugetlbfs(void **state)
 		.vma = 1, .start = 0x200000, .end = 0x800000, .flags = VM_RW, .traits = PFS_WIRE_HUGETLB
 	};
 
+	put_huge(f, big);
+	expect_fields(f, "fault pfn=12345 !page_size= huge pfn=12200");
+	forge_free(f);
+	f = forge_new();
+	big.page_shift = 30;
+	put_huge(f, big);
+	expect_fields(f, "fault pfn=12345 page_size=1073741824 huge pfn=12200");
+	forge_free(f);
+	f = forge_new();
+	big.page_shift = 64; /* damaged */
 	put_huge(f, big);
 	expect_fields(f, "fault pfn=12345 !page_size= huge pfn=12200");
 	forge_free(f);

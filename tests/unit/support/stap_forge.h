@@ -162,7 +162,7 @@ struct forge_vma {
 	uint64_t flags;
 	const char *name; /* NULL: none */
 	uint64_t ino, pgoff;
-	uint8_t traits;
+	uint8_t traits, page_shift;
 };
 
 static inline void forge_region(struct forge *f, const struct forge_vma *v)
@@ -183,6 +183,7 @@ static inline void forge_region(struct forge *f, const struct forge_vma *v)
 		.ino = v->ino,
 		.dev = v->ino ? DEV : 0,
 		.traits = v->traits,
+		.page_shift = v->page_shift,
 		.special = !v->name ? PFS_NAME_NONE
 			   : v->ino ? PFS_NAME_PATH
 				    : PFS_NAME_SPECIAL,
