@@ -13,9 +13,13 @@ void pfs_cursor_fail(struct pfs_cursor *c, const char *token, const char *why)
 	c->why = why;
 }
 
+/* A byte may be of the cursor itself to the compiler, so loops have their own pointer to it. */
+
 static bool is_name_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+	static const bool is[256] = { ['a' ... 'z'] = true, ['0' ... '9'] = true, ['_'] = true };
+
+	return is[(unsigned char)c];
 }
 
 void pfs_cursor_spaces(struct pfs_cursor *c)
@@ -26,14 +30,15 @@ void pfs_cursor_spaces(struct pfs_cursor *c)
 
 size_t pfs_cursor_name(struct pfs_cursor *c, const char *why)
 {
-	const char *start = c->at;
+	const char *start = c->at, *end = c->end, *at = start;
 
-	if (c->at < c->end && *c->at >= 'a' && *c->at <= 'z')
-		while (c->at < c->end && is_name_char(*c->at))
-			c->at++;
-	if (c->at == start)
+	if (at < end && *at >= 'a' && *at <= 'z')
+		while (at < end && is_name_char(*at))
+			at++;
+	c->at = at;
+	if (at == start)
 		pfs_cursor_fail(c, start, why);
-	return c->at - start;
+	return at - start;
 }
 
 /* The value of a hexadecimal digit; 16 or more: it is none. */
@@ -49,18 +54,20 @@ static inline unsigned int digit_of(char c)
 static inline __attribute__((always_inline)) uint64_t read_number(struct pfs_cursor *c, unsigned int base, uint64_t max,
 								  const char *missing)
 {
-	const char *start = c->at;
+	const char *start = c->at, *end = c->end, *at = start;
 	uint64_t value = 0;
 	unsigned int digit;
 
-	for (; c->at < c->end && (digit = digit_of(*c->at)) < base; c->at++) {
+	for (; at < end && (digit = digit_of(*at)) < base; at++) {
 		if (digit > max || value > (max - digit) / base) {
+			c->at = at;
 			pfs_cursor_fail(c, start, "this number is too large");
 			return 0;
 		}
 		value = value * base + digit;
 	}
-	if (c->at == start)
+	c->at = at;
+	if (at == start)
 		pfs_cursor_fail(c, start, missing);
 	return value;
 }
