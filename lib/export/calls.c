@@ -324,6 +324,11 @@ static const struct frame_slot *frame_find(struct viewer_calls *calls, const str
 	return NULL;
 }
 
+int viewer_calls_ahead(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns)
+{
+	return learn_notes(calls->priv) ?: pfs_symbolizer_ahead(calls->priv->symbolizer, frames, nr, ts_ns);
+}
+
 int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns,
 		      uint32_t *call)
 {

@@ -46,6 +46,7 @@ void viewer_walk_free(struct viewer_walk *walk)
 	PFS_HASH_FREE(walk->paths);
 	viewer_pages_fini(&walk->pages);
 	pfs_stacks_free(walk->stacks);
+	free(walk->new_stacks);
 	viewer_writer_free(walk->writer);
 	free(walk->queue);
 	free(walk);
@@ -303,6 +304,21 @@ static int own_call(struct viewer_walk *walk, struct pfs_space *space, const str
 	return 0;
 }
 
+/* Source lines of many stacks together cost far less than stack by stack. 0 or -ENOMEM. */
+static int look_ahead(struct viewer_walk *walk, const struct pfs_stack *wanted, uint64_t ts_ns)
+{
+	int err = viewer_calls_ahead(&walk->viewer->calls, wanted->frames, wanted->nr_frames, ts_ns);
+
+	for (size_t i = 0; !err && i < walk->nr_new_stacks; i++) {
+		const struct pfs_stack *stack = pfs_stacks_find(walk->stacks, walk->new_stacks[i]);
+
+		if (stack)
+			err = viewer_calls_ahead(&walk->viewer->calls, stack->frames, stack->nr_frames, ts_ns);
+	}
+	walk->nr_new_stacks = 0;
+	return err;
+}
+
 /* False: the stack is not known. */
 static bool stack_call(struct viewer_walk *walk, const struct pfs_event *ev, int32_t pid, uint32_t *call, int *err)
 {
@@ -321,8 +337,9 @@ static bool stack_call(struct viewer_walk *walk, const struct pfs_event *ev, int
 	if (slot && !slot->nr) {
 		stack = pfs_stacks_find(walk->stacks, ev->stack);
 		if (stack && stack->nr_frames)
-			*err = viewer_calls_find(&walk->viewer->calls, stack->frames, stack->nr_frames, ev->ts_ns,
-						 &slot->nr);
+			*err = look_ahead(walk, stack, ev->ts_ns)
+				       ?: viewer_calls_find(&walk->viewer->calls, stack->frames, stack->nr_frames,
+							    ev->ts_ns, &slot->nr);
 	}
 	*call = slot ? slot->nr : 0;
 	if (*call)
@@ -591,6 +608,20 @@ static int change_pages(struct viewer_walk *walk, const struct pfs_event *ev, co
 	return ret ? ret : pages_unmapped(walk, space, ev->ts_ns);
 }
 
+/* One that will be wanted. 0 or -ENOMEM. */
+static int note_stack(struct viewer_walk *walk, uint64_t stack, const struct pfs_outcome *outcome)
+{
+	uint64_t *added;
+
+	if (outcome->muted || pfs_proc_space(outcome->thread->proc)->launcher)
+		return 0;
+	added = pfs_array_add(walk->new_stacks, walk->nr_new_stacks, walk->max_new_stacks);
+
+	if (added)
+		*added = stack;
+	return added ? 0 : -ENOMEM;
+}
+
 int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
 	struct viewer_walk *walk = ctx;
@@ -604,6 +635,8 @@ int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_ou
 		return ret;
 	if (ev->kind == PFS_FAULT)
 		return is_shown(outcome) && !pfs_has(ev, PFS_F_COUNT) ? take_fault(walk, ev, outcome) : 0;
+	if (ev->kind == PFS_FRAMES)
+		return note_stack(walk, ev->stack, outcome);
 	if ((ev->kind == PFS_MAJOR || ev->kind == PFS_SIGNAL || ev->kind == PFS_MAP) && is_shown(outcome))
 		ret = learn(walk, ev, outcome);
 	if (!ret && (ev->kind == PFS_COMM || ev->kind == PFS_EXEC)) {

@@ -36,6 +36,8 @@ struct viewer_walk {
 	struct viewer_writer *writer;
 	struct pfs_stacks *stacks;
 	struct number_slot *threads, *procs, *pids, *spaces, *paths;
+	uint64_t *new_stacks; /* numbers of those whose source lines are not asked for yet */
+	size_t nr_new_stacks, max_new_stacks;
 	struct viewer_pages pages;
 	struct item *queue;
 	uint64_t head, tail; /* numbers of the oldest item, and of the next one */

@@ -125,21 +125,33 @@ void pfs_guard_end(struct pfs_guard *guard)
 		end_child(guard);
 }
 
-size_t pfs_guard_ask(struct pfs_guard *guard, const void *request, size_t len, char *answer)
+void pfs_guard_send(struct pfs_guard *guard, const void *request, size_t len)
+{
+	if (!guard->broken && send(guard->socket, request, len, MSG_NOSIGNAL) != (ssize_t)len)
+		end_child(guard);
+}
+
+size_t pfs_guard_receive(struct pfs_guard *guard, char *answer)
 {
 	struct pollfd poll_fd = { .fd = guard->socket, .events = POLLIN };
 	ssize_t got = -1;
 	int ready;
 
-	if (guard->broken || !len || len > PFS_GUARD_MAX)
+	if (guard->broken)
 		return 0;
-	if (send(guard->socket, request, len, MSG_NOSIGNAL) == (ssize_t)len) {
-		while ((ready = poll(&poll_fd, 1, PATIENCE_MS)) < 0 && errno == EINTR)
-			continue;
-		if (ready > 0)
-			got = recv(guard->socket, answer, PFS_GUARD_MAX, 0);
-	}
+	while ((ready = poll(&poll_fd, 1, PATIENCE_MS)) < 0 && errno == EINTR)
+		continue;
+	if (ready > 0)
+		got = recv(guard->socket, answer, PFS_GUARD_MAX, 0);
 	if (got <= 0)
 		end_child(guard);
 	return got > 1 ? got : 0;
+}
+
+size_t pfs_guard_ask(struct pfs_guard *guard, const void *request, size_t len, char *answer)
+{
+	if (!len || len > PFS_GUARD_MAX)
+		return 0;
+	pfs_guard_send(guard, request, len);
+	return pfs_guard_receive(guard, answer);
 }

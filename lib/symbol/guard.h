@@ -28,7 +28,14 @@ struct pfs_guard {
 void pfs_guard_start(struct pfs_guard *guard, pfs_guard_fn *fn, void *ctx, int fd);
 void pfs_guard_end(struct pfs_guard *guard);
 
-/* The length of the answer; 0: there is none. */
+/*
+ * A request, and the answer to the oldest one that has none yet: the length; 0: there is none, as after a request that could not
+ * be sent. Requests without an answer are few and small: the child must not wait for their sender.
+ */
+void pfs_guard_send(struct pfs_guard *guard, const void *request, size_t len);
+size_t pfs_guard_receive(struct pfs_guard *guard, char *answer);
+
+/* Both. */
 size_t pfs_guard_ask(struct pfs_guard *guard, const void *request, size_t len, char *answer);
 
 #endif

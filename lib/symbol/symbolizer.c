@@ -5,13 +5,14 @@
  */
 #include "symbol/symbolizer.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/number.h"
 #include "jit/jit.h"
 #include "jit/perf_map.h"
 #include "symbol/demangle.h"
-#include "symbol/dwarf.h"
+#include "symbol/dwarf_child.h"
 #include "symbol/guard.h"
 #include "symbol/symbol.h"
 
@@ -20,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { MAX_PLACES = 64, MAX_STRING = 4096 };
 
 /* What frames lie in: a file, or memory that is called so. Strings are interned. */
 struct module_key {
@@ -88,7 +87,10 @@ struct pfs_symbolizer {
 	struct function_name *names;
 	struct process *processes;
 	struct pfs_demangler demangler;
-	char answer[PFS_GUARD_MAX + 1];
+	struct question *questions;
+	size_t nr_questions, max_questions;
+	char name[PFS_GUARD_MAX]; /* the answers of children */
+	char lines[PFS_GUARD_MAX + 1];
 };
 
 struct pfs_symbolizer *pfs_symbolizer_new(const struct pfs_symbolizer_options *options)
@@ -128,6 +130,7 @@ void pfs_symbolizer_free(struct pfs_symbolizer *s)
 	PFS_HASH_FREE(s->build_ids);
 	PFS_HASH_FREE(s->names);
 	pfs_demangler_fini(&s->demangler);
+	free(s->questions);
 	pfs_intern_free(s->strings);
 	free(s);
 }
@@ -160,7 +163,7 @@ static const char *demangled(struct pfs_symbolizer *s, const char *name)
 	struct function_name *known = mangled ? PFS_HASH_GET(s->names, key, mangled) : NULL;
 
 	if (known && !known->name)
-		known->name = pfs_intern(&s->strings, pfs_demangle(&s->demangler, name, s->answer));
+		known->name = pfs_intern(&s->strings, pfs_demangle(&s->demangler, name, s->name));
 	return known ? known->name : NULL;
 }
 
@@ -263,120 +266,105 @@ static int map_place(struct pfs_symbolizer *s, struct pfs_place *place, const st
 
 /* ---- source lines ---- */
 
-struct request {
+/* Asked for when a place is wanted. */
+struct question {
+	struct module *module;
+	struct site *site;
 	uint64_t addr;
-	bool inlines;
 };
 
-static size_t put_string(char *answer, size_t at, const char *string)
+/* 0 or -ENOMEM. */
+static int ask_for_lines(struct pfs_symbolizer *s, struct module *module, struct site *site, uint64_t off)
 {
-	size_t len = string ? strnlen(string, MAX_STRING) : 0;
+	struct question question = { .module = module, .site = site }, *added;
 
-	memcpy(answer + at, string ? string : "", len);
-	answer[at + len] = '\0';
-	return at + len + 1;
-}
-
-/* In the child: "FUNCTION\0SOURCE\0LINE\0" of each place. */
-static size_t answer_lines(void *ctx, const char *text, size_t len, char *answer)
-{
-	static struct pfs_dwarf *dwarf;
-	static bool opened;
-	struct pfs_dwarf_place places[MAX_PLACES];
-	struct request request;
-	unsigned int nr;
-	size_t at = 0;
-
-	if (!opened)
-		dwarf = pfs_dwarf_open(*(const int *)ctx, NULL);
-	opened = true;
-	if (!dwarf || len != sizeof(request))
+	if (!(s->options.lines || s->options.inlines) || pfs_elf_symbols_debug_fd(&module->symbols) < 0 ||
+	    !pfs_elf_symbols_address(&module->symbols, off, &question.addr))
 		return 0;
-	memcpy(&request, text, len);
-	nr = pfs_dwarf_find(dwarf, request.addr, places, request.inlines ? MAX_PLACES : 1);
-	for (unsigned int i = 0; i < nr && at + 3 * MAX_STRING < PFS_GUARD_MAX; i++) {
-		at = put_string(answer, at, places[i].func);
-		at = put_string(answer, at, places[i].source);
-		at += snprintf(answer + at, PFS_GUARD_MAX - at, "%u", places[i].line) + 1;
-	}
-	return at;
+	added = pfs_array_add(s->questions, s->nr_questions, s->max_questions);
+	if (added)
+		*added = question;
+	return added ? 0 : -ENOMEM;
 }
 
-/* The next string of an answer, which ends it in any case. */
-static const char *take(const char **at, const char *end)
-{
-	const char *string = *at;
+/* What a module is asked. */
+struct asked {
+	struct pfs_symbolizer *s;
+	struct site **sites;
+	uint64_t *addrs;
+	unsigned int nr;
+};
 
-	*at += strnlen(string, end - string);
-	*at += *at < end;
-	return string;
+/* What was found of a place, inlined or `last` the function that is known as `whole`. 0 or -ENOMEM. */
+static int complete_place(struct pfs_symbolizer *s, struct pfs_place *place, const struct pfs_dwarf_place *found,
+			  const struct pfs_place *whole, bool last)
+{
+	const char *func = last && whole->func ? NULL : found->func;
+
+	*place = *whole;
+	place->line = found->line;
+	place->source = found->source ? pfs_intern(&s->strings, found->source) : NULL;
+	place->inlined = !last;
+	place->behind = last ? whole->behind : 0;
+	place->func = func ? demangled(s, func) : last ? whole->func : NULL;
+	place->why = place->func ? NULL : whole->why ? whole->why : "no name";
+	return (found->source && !place->source) || (func && !place->func) ? -ENOMEM : 0;
 }
 
-/* Fills what an answer has of the place. 0 or -ENOMEM. */
-static int parse_place(struct pfs_symbolizer *s, struct pfs_place *place, const char **at, const char *end)
+static int take_lines(void *ctx, unsigned int i, const struct pfs_dwarf_place *found, unsigned int nr)
 {
-	const char *func = take(at, end), *source = take(at, end), *number = take(at, end);
-	uint64_t line = 0;
-
-	pfs_dec(number, &line);
-	place->line = line;
-	if (*source && line && !(place->source = pfs_intern(&s->strings, source)))
-		return -ENOMEM;
-	place->func = *func ? pfs_intern(&s->strings, func) : NULL;
-	return *func && !place->func ? -ENOMEM : 0;
-}
-
-/*
- * The places of a site: those that are inlined, and the function that has them, which is known as `whole`. Each name is
- * demangled at the end, since that needs the room of the answer.
- */
-static int parse_places(struct pfs_symbolizer *s, struct site *site, const struct pfs_place *whole, size_t len)
-{
-	struct pfs_place *places = calloc(MAX_PLACES, sizeof(*places));
-	const char *at = s->answer, *end = at + len;
-	uint32_t nr = 0;
+	const struct asked *asked = ctx;
+	struct pfs_place *places = calloc(nr, sizeof(*places));
 	int err = places ? 0 : -ENOMEM;
 
-	s->answer[len] = '\0';
-	while (!err && at < end && nr < MAX_PLACES) {
-		places[nr] = *whole;
-		err = parse_place(s, &places[nr++], &at, end);
-	}
-	for (uint32_t i = 0; !err && i < nr; i++) {
-		bool last = i + 1 == nr;
-		const char *func = last && whole->func ? NULL : places[i].func;
-
-		places[i].inlined = !last;
-		places[i].behind = last ? whole->behind : 0;
-		places[i].func = func ? demangled(s, func) : last ? whole->func : NULL;
-		places[i].why = places[i].func ? NULL : whole->why ? whole->why : "no name";
-		if (func && !places[i].func)
-			err = -ENOMEM;
-	}
-	if (err || !nr) {
+	for (unsigned int k = 0; !err && k < nr; k++)
+		err = complete_place(asked->s, &places[k], &found[k], &asked->sites[i]->one, k + 1 == nr);
+	if (err) {
 		free(places);
 		return err;
 	}
-	site->places = realloc(places, nr * sizeof(*places)) ?: places;
-	site->nr = nr;
+	asked->sites[i]->places = places;
+	asked->sites[i]->nr = nr;
 	return 0;
 }
 
-static int add_lines(struct pfs_symbolizer *s, struct module *module, struct site *site, uint64_t off)
+/* All that the module of the first question is to be asked; what others are stays. 0 or -ENOMEM. */
+static int ask_module(struct asked *asked)
 {
-	int fd = pfs_elf_symbols_debug_fd(&module->symbols);
-	struct request request;
-	size_t len;
+	struct pfs_symbolizer *s = asked->s;
+	struct module *module = s->questions[0].module;
+	size_t kept = 0;
 
-	memset(&request, 0, sizeof(request));
-	request.inlines = s->options.inlines;
-	if (!(s->options.lines || s->options.inlines) || fd < 0 ||
-	    !pfs_elf_symbols_address(&module->symbols, off, &request.addr))
-		return 0;
-	if (!module->lines.started)
-		pfs_guard_start(&module->lines, answer_lines, &fd, fd);
-	len = pfs_guard_ask(&module->lines, &request, sizeof(request), s->answer);
-	return len ? parse_places(s, site, &site->one, len) : 0;
+	asked->nr = 0;
+	for (size_t i = 0; i < s->nr_questions; i++) {
+		const struct question *question = &s->questions[i];
+
+		if (question->module != module) {
+			s->questions[kept++] = *question;
+			continue;
+		}
+		asked->sites[asked->nr] = question->site;
+		asked->addrs[asked->nr++] = question->addr;
+	}
+	s->nr_questions = kept;
+	return pfs_dwarf_child_find(&module->lines, pfs_elf_symbols_debug_fd(&module->symbols), asked->addrs, asked->nr,
+				    s->options.inlines, s->lines, take_lines, asked);
+}
+
+static int ask_all(struct pfs_symbolizer *s)
+{
+	struct asked asked = {
+		.s = s,
+		.sites = s->nr_questions ? malloc(s->nr_questions * sizeof(*asked.sites)) : NULL,
+		.addrs = s->nr_questions ? malloc(s->nr_questions * sizeof(*asked.addrs)) : NULL,
+	};
+	int err = !s->nr_questions || (asked.sites && asked.addrs) ? 0 : -ENOMEM;
+
+	while (!err && s->nr_questions)
+		err = ask_module(&asked);
+	free(asked.sites);
+	free(asked.addrs);
+	return err;
 }
 
 /* ---- files ---- */
@@ -432,7 +420,7 @@ static int file_place(struct pfs_symbolizer *s, struct module *module, struct si
 	} else {
 		place->why = pfs_elf_symbols_text(module->symbols.state);
 	}
-	return add_lines(s, module, site, off);
+	return ask_for_lines(s, module, site, off);
 }
 
 static int memory_place(struct pfs_symbolizer *s, struct pfs_place *place, const struct module *module,
@@ -495,8 +483,8 @@ static int look_up(struct pfs_symbolizer *s, struct module *module, struct site 
 	return err;
 }
 
-const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns,
-					     uint32_t *nr)
+/* Its lines may be still to be asked for. NULL: no memory. */
+static struct site *find_site(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns)
 {
 	bool kernel = is_kernel(frame), file = is_file(s, frame);
 	struct site_key key = { .at = file ? frame->off : frame->addr,
@@ -515,10 +503,26 @@ const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const str
 	if (key.pid && s->options.jit && pfs_jit_epoch(s->options.jit, key.pid, ts_ns, &key.epoch))
 		return NULL;
 	site = PFS_HASH_GET(s->sites, key, key);
-	if (!site || (!site->nr && look_up(s, module, site, frame, ts_ns)))
+	return site && (site->nr || !look_up(s, module, site, frame, ts_ns)) ? site : NULL;
+}
+
+const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns,
+					     uint32_t *nr)
+{
+	struct site *site = find_site(s, frame, ts_ns);
+
+	if (!site || ask_all(s))
 		return NULL;
 	*nr = site->nr;
 	return site->places;
+}
+
+int pfs_symbolizer_ahead(struct pfs_symbolizer *s, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns)
+{
+	for (uint32_t i = 0; (s->options.lines || s->options.inlines) && i < nr; i++)
+		if (is_file(s, &frames[i]) && !find_site(s, &frames[i], ts_ns))
+			return -ENOMEM;
+	return 0;
 }
 
 bool pfs_symbolizer_problem(const struct pfs_symbolizer *s, unsigned int *at, char *buf, size_t size)

@@ -73,6 +73,12 @@ const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const str
 					     uint32_t *nr);
 
 /*
+ * These will be wanted: the next pfs_symbolizer_frame() asks for the source lines of all of them, which costs far less than one by
+ * one. 0 or -ENOMEM.
+ */
+int pfs_symbolizer_ahead(struct pfs_symbolizer *s, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns);
+
+/*
  * What kept names from being found ("/usr/bin/x: another build-id now"): the next one from *at on, which begins with 0; in
  * buf. False: no more.
  */

@@ -121,6 +121,24 @@ is "$(grep -A2 '^ inner|' places | sed -E 's/\+0x[0-9a-f]*//; s/\|.*:/ /' | head
 ns::outer(char volatile*) 23' 'inlined functions have names, the innermost comes first'
 is "$(grep -c -F 'ns::box<int>::touch(char volatile*) const+0x0|' places)" 1 'names of C++ are those of the source'
 
+# ---- names for which one answer of the child that reads them has no room ----
+long=$(printf 'x%.0s' {1..3000})
+{
+	for i in {1..30}; do
+		echo "static inline __attribute__((always_inline)) int f$i$long(volatile char *p)"
+		echo "{ return p[$i] + p[$i * 2]; }"
+	done
+	echo 'extern "C" __attribute__((noinline)) int plain(volatile char *p)'
+	echo '{ return 0'
+	for i in {1..30}; do
+		echo "+ f$i$long(p)"
+	done
+	echo '; } int main(int argc, char **argv) { return plain(argv[0]); }'
+} >long.cc
+g++ -O2 -g -Wl,--build-id -o long long.cc
+equal 'long names' long long
+is "$(grep -oE '^ f[0-9]+x{3000}[|]' places | sort -u | wc -l)" 30 '... and each inlined function has its own'
+
 # ---- names of compilers ----
 # Names of C++, of Rust's newer scheme (RFC 2603) and of its older one, as symbols of a file, against c++filt.
 cat >mangled <<'END'

@@ -21,10 +21,41 @@ static void put(const struct pfs_place *place)
 	printf("|%s:%u\n", place->source ? place->source : "??", place->line);
 }
 
+/* As many as are there, and at most `max`: those of `file`. */
+static uint32_t read_frames(struct pfs_frame *frames, uint32_t max, const struct pfs_frame *file)
+{
+	uint32_t nr = 0;
+
+	for (; nr < max; nr++) {
+		frames[nr] = *file;
+		if (scanf("%" SCNx64, &frames[nr].off) != 1)
+			break;
+	}
+	return nr;
+}
+
+/* False: no memory. */
+static bool put_frames(struct pfs_symbolizer *s, const struct pfs_frame *frames, uint32_t nr_frames)
+{
+	uint32_t nr;
+
+	if (pfs_symbolizer_ahead(s, frames, nr_frames, 0))
+		return false;
+	for (uint32_t i = 0; i < nr_frames; i++) {
+		const struct pfs_place *places = pfs_symbolizer_frame(s, &frames[i], 0, &nr);
+
+		for (uint32_t k = 0; places && k < nr; k++)
+			put(&places[k]);
+		if (!places)
+			return false;
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct pfs_symbolizer_options options = { .lines = true, .inlines = true };
-	struct pfs_frame frame = { .name = argv[1] };
+	struct pfs_frame frame = { .name = argv[1] }, frames[100];
 	struct pfs_symbolizer *s;
 	unsigned int at = 0;
 	char line[4200];
@@ -42,14 +73,9 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2 && *argv[2] && pfs_symbolizer_build_id(s, frame.dev, frame.ino, argv[2]))
 		return 1;
-	while (scanf("%" SCNx64, &frame.off) == 1) {
-		const struct pfs_place *places = pfs_symbolizer_frame(s, &frame, 0, &nr);
-
-		if (!places)
+	while ((nr = read_frames(frames, 100, &frame)))
+		if (!put_frames(s, frames, nr))
 			return 1;
-		for (uint32_t i = 0; i < nr; i++)
-			put(&places[i]);
-	}
 	while (pfs_symbolizer_problem(s, &at, line, sizeof(line)))
 		printf("problem: %s\n", line);
 	pfs_symbolizer_free(s);

@@ -48,6 +48,29 @@ static void test_answers(void **state)
 	close(fd);
 }
 
+/* Answers come in the order of the requests, and none after a crash. */
+static void test_several(void **state)
+{
+	static char text[PFS_GUARD_MAX];
+	struct pfs_guard guard = { 0 };
+
+	pfs_guard_start(&guard, answer, NULL, -1);
+	pfs_guard_send(&guard, "one", 3);
+	pfs_guard_send(&guard, "nothing", 7);
+	assert_int_equal(pfs_guard_receive(&guard, text), 3);
+	assert_memory_equal(text, "one", 3);
+	pfs_guard_send(&guard, "three", 5);
+	assert_int_equal(pfs_guard_receive(&guard, text), 0);
+	assert_int_equal(pfs_guard_receive(&guard, text), 5);
+	assert_memory_equal(text, "three", 5);
+	pfs_guard_send(&guard, "crash", 5);
+	pfs_guard_send(&guard, "five", 4);
+	assert_int_equal(pfs_guard_receive(&guard, text), 0);
+	assert_true(guard.broken);
+	assert_int_equal(pfs_guard_receive(&guard, text), 0);
+	pfs_guard_end(&guard);
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -84,6 +107,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_root_of_a_user_namespace),
 	};
