@@ -59,20 +59,15 @@ void viewer_walk_stop(struct viewer_walk *walk)
 
 /* ---- numbers ---- */
 
-static struct number_slot *slot_of(struct number_slot **slots, uint64_t what, uint64_t born_ns)
-{
-	return PFS_HASH_GET(*slots, key, ((struct number_key){ what, born_ns }));
-}
-
 /* The number of the process; UINT32_MAX: no memory. */
 uint32_t viewer_proc_number(struct viewer_walk *walk, const struct pfs_proc *proc)
 {
 	struct pfs_viewer *v = walk->viewer;
-	struct number_slot *slot = slot_of(&walk->procs, (uintptr_t)proc, 0), *pid;
+	struct number_slot *slot = viewer_slot_of(&walk->procs, (uintptr_t)proc, 0), *pid;
 	struct viewer_proc **added;
 
 	if (slot && !slot->nr) {
-		pid = slot_of(&walk->pids, (uint32_t)proc->pid, 0);
+		pid = viewer_slot_of(&walk->pids, (uint32_t)proc->pid, 0);
 		added = pfs_array_add(v->procs, v->nr_procs, v->max_procs);
 		if (added)
 			*added = calloc(1, sizeof(**added));
@@ -133,7 +128,7 @@ static struct number_slot *thread_slot(struct viewer_walk *walk, const struct pf
 
 	if (walk->thread == thread && walk->thread_born_ns == thread->born_ns)
 		return walk->thread_slot;
-	slot = slot_of(&walk->threads, (uintptr_t)thread, thread->born_ns);
+	slot = viewer_slot_of(&walk->threads, (uintptr_t)thread, thread->born_ns);
 	if (!slot)
 		return NULL;
 	if ((!slot->nr && add_thread(walk, slot, thread)) || name_thread(walk, &v->threads[slot->nr - 1], thread))
@@ -147,7 +142,7 @@ static struct number_slot *space_slot(struct viewer_walk *walk, struct pfs_space
 {
 	if (walk->space == space)
 		return walk->space_slot;
-	walk->space_slot = slot_of(&walk->spaces, (uintptr_t)space, 0);
+	walk->space_slot = viewer_slot_of(&walk->spaces, (uintptr_t)space, 0);
 	if (!walk->space_slot)
 		return NULL;
 	if (!walk->space_slot->nr) {
@@ -276,77 +271,6 @@ static int look_at(struct viewer_walk *walk, struct pfs_space *space, const stru
 	return walk->place.name ? 0 : -ENOMEM;
 }
 
-/* The path of the fault's own instruction. 0 or -ENOMEM. */
-static int own_call(struct viewer_walk *walk, struct pfs_space *space, const struct viewer_fault *f, int32_t pid,
-		    uint32_t *call)
-{
-	uint64_t ip = f->ip, epoch;
-	unsigned int mode = f->mode;
-	struct pfs_frame frame;
-	typeof(walk->recent[0]) *recent = &walk->recent[(ip ^ ip >> 12 ^ (uintptr_t)space >> 6) % IP_CACHE];
-	int err = viewer_calls_epoch(&walk->viewer->calls, pid, f->ts_ns, &epoch);
-
-	if (err)
-		return err;
-	if (recent->space != space || recent->ip != ip || recent->layout != walk->layout || recent->mode != mode ||
-	    recent->epoch != epoch) {
-		frame = pfs_frame_of_fault(space, ip, mode, pid);
-		err = viewer_calls_find(&walk->viewer->calls, &frame, 1, f->ts_ns, &recent->call);
-		if (err)
-			return err;
-		recent->space = space;
-		recent->ip = ip;
-		recent->layout = walk->layout;
-		recent->mode = mode;
-		recent->epoch = epoch;
-	}
-	*call = recent->call;
-	return 0;
-}
-
-/* Source lines of many stacks together cost far less than stack by stack. 0 or -ENOMEM. */
-static int look_ahead(struct viewer_walk *walk, const struct pfs_stack *wanted, uint64_t ts_ns)
-{
-	int err = viewer_calls_ahead(&walk->viewer->calls, wanted->frames, wanted->nr_frames, ts_ns);
-
-	for (size_t i = 0; !err && i < walk->nr_new_stacks; i++) {
-		const struct pfs_stack *stack = pfs_stacks_find(walk->stacks, walk->new_stacks[i]);
-
-		if (stack)
-			err = viewer_calls_ahead(&walk->viewer->calls, stack->frames, stack->nr_frames, ts_ns);
-	}
-	walk->nr_new_stacks = 0;
-	return err;
-}
-
-/* False: the stack is not known. */
-static bool stack_call(struct viewer_walk *walk, const struct pfs_event *ev, int32_t pid, uint32_t *call, int *err)
-{
-	typeof(walk->recent_stack[0]) *recent = &walk->recent_stack[ev->stack % STACK_CACHE];
-	const struct pfs_stack *stack;
-	struct number_slot *slot = NULL;
-	uint64_t epoch;
-
-	*err = viewer_calls_epoch(&walk->viewer->calls, pid, ev->ts_ns, &epoch);
-	if (!*err && recent->call && recent->stack == ev->stack && recent->epoch == epoch) {
-		*call = recent->call;
-		return true;
-	}
-	if (!*err && !(slot = slot_of(&walk->paths, ev->stack, epoch)))
-		*err = -ENOMEM;
-	if (slot && !slot->nr) {
-		stack = pfs_stacks_find(walk->stacks, ev->stack);
-		if (stack && stack->nr_frames)
-			*err = look_ahead(walk, stack, ev->ts_ns)
-				       ?: viewer_calls_find(&walk->viewer->calls, stack->frames, stack->nr_frames,
-							    ev->ts_ns, &slot->nr);
-	}
-	*call = slot ? slot->nr : 0;
-	if (*call)
-		*recent = (typeof(*recent)){ ev->stack, epoch, *call };
-	return *call != 0;
-}
-
 static void place_in(struct viewer_fault *f, const struct pfs_region *region)
 {
 	if (!region || !pfs_region_is_file(region) || !(region->have & PFS_HAS(PFS_F_OFF)))
@@ -425,8 +349,8 @@ static int take_fault(struct viewer_walk *walk, const struct pfs_event *ev, cons
 		return ret;
 	f.thread = thread->nr - 1;
 	f.ip = has_ip ? ev->ip : 0;
-	if (!(pfs_has(ev, PFS_F_STACK) && stack_call(walk, ev, pid, &f.call, &ret)) && !ret && has_ip)
-		ret = own_call(walk, outcome->space, &f, pid, &f.call);
+	if (!(pfs_has(ev, PFS_F_STACK) && viewer_walk_stack_call(walk, ev, pid, &f.call, &ret)) && !ret && has_ip)
+		ret = viewer_walk_own_call(walk, outcome->space, &f, pid, &f.call);
 	else if (!ret && !f.call)
 		ret = viewer_calls_named(&walk->viewer->calls, "(unknown instruction)", &f.call);
 	return ret ? ret : add_fault(walk, &f, thread, outcome);
@@ -458,7 +382,7 @@ int viewer_walk_faults(void *ctx, const struct pfs_fault_run *run, const struct 
 		ret = look_at(walk, outcome->space, outcome->region, f.addr);
 		if (ret || leave_out(walk, thread, outcome))
 			continue;
-		ret = own_call(walk, outcome->space, &f, outcome->thread->proc->pid, &f.call);
+		ret = viewer_walk_own_call(walk, outcome->space, &f, outcome->thread->proc->pid, &f.call);
 		if (!ret)
 			ret = add_fault(walk, &f, thread, outcome);
 	}
@@ -598,7 +522,7 @@ static int change_pages(struct viewer_walk *walk, const struct pfs_event *ev, co
 		ret = mapped_on_request(walk, ev, outcome->thread);
 	else if (ev->kind == PFS_ADVISE && current)
 		ret = pages_discarded(walk, space, ev);
-	proc = ret ? NULL : slot_of(&walk->procs, (uintptr_t)outcome->thread->proc, 0);
+	proc = ret ? NULL : viewer_slot_of(&walk->procs, (uintptr_t)outcome->thread->proc, 0);
 	if (proc && proc->space && proc->space != space) /* an exec has replaced it */
 		ret = pages_unmapped(walk, proc->space, ev->ts_ns);
 	if (proc)
@@ -606,20 +530,6 @@ static int change_pages(struct viewer_walk *walk, const struct pfs_event *ev, co
 	else if (!ret)
 		ret = -ENOMEM;
 	return ret ? ret : pages_unmapped(walk, space, ev->ts_ns);
-}
-
-/* One that will be wanted. 0 or -ENOMEM. */
-static int note_stack(struct viewer_walk *walk, uint64_t stack, const struct pfs_outcome *outcome)
-{
-	uint64_t *added;
-
-	if (outcome->muted || pfs_proc_space(outcome->thread->proc)->launcher)
-		return 0;
-	added = pfs_array_add(walk->new_stacks, walk->nr_new_stacks, walk->max_new_stacks);
-
-	if (added)
-		*added = stack;
-	return added ? 0 : -ENOMEM;
 }
 
 int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
@@ -636,7 +546,7 @@ int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_ou
 	if (ev->kind == PFS_FAULT)
 		return is_shown(outcome) && !pfs_has(ev, PFS_F_COUNT) ? take_fault(walk, ev, outcome) : 0;
 	if (ev->kind == PFS_FRAMES)
-		return note_stack(walk, ev->stack, outcome);
+		return viewer_walk_note_stack(walk, ev->stack, outcome);
 	if ((ev->kind == PFS_MAJOR || ev->kind == PFS_SIGNAL || ev->kind == PFS_MAP) && is_shown(outcome))
 		ret = learn(walk, ev, outcome);
 	if (!ret && (ev->kind == PFS_COMM || ev->kind == PFS_EXEC)) {

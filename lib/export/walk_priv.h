@@ -67,6 +67,23 @@ struct viewer_walk {
 	} place;
 };
 
+/* NULL: no memory. */
+static inline struct number_slot *viewer_slot_of(struct number_slot **slots, uint64_t what, uint64_t born_ns)
+{
+	return PFS_HASH_GET(*slots, key, ((struct number_key){ what, born_ns }));
+}
+
+/* The path of the fault's own instruction. 0 or -ENOMEM. */
+int viewer_walk_own_call(struct viewer_walk *walk, struct pfs_space *space, const struct viewer_fault *f, int32_t pid,
+			 uint32_t *call);
+
+/* The path of the event's stack; *err is 0 or -ENOMEM. False: it is not known. */
+bool viewer_walk_stack_call(struct viewer_walk *walk, const struct pfs_event *ev, int32_t pid, uint32_t *call,
+			    int *err);
+
+/* A stack that will be wanted. 0 or -ENOMEM. */
+int viewer_walk_note_stack(struct viewer_walk *walk, uint64_t stack, const struct pfs_outcome *outcome);
+
 /* The number of the process. UINT32_MAX: no memory. */
 uint32_t viewer_proc_number(struct viewer_walk *walk, const struct pfs_proc *proc);
 
