@@ -73,13 +73,16 @@ changes()
 		print join(" ", $time, @ranges ? @ranges : "0-7fffffffffff"), "\n"'
 }
 
-# calls FILE: "ENTER EXIT" of each call that changes a layout. ftrace has the change at its exit, perf's record when it is made.
+# calls FILE RECORDING: "ENTER EXIT" of each call that changes a layout, of the threads in the recording by perf events (its recorder
+# is in FILE, too). ftrace has the change at its exit, perf's record when it is made.
 calls()
 {
 	trace-cmd report -t "$1" 2>/dev/null | perl -ne '
+		BEGIN { open my $f, "<", shift; while (<$f>) { $ours{$1} = 1 while /(?:tid|child)=(\d+)/g } }
 		next unless /-(\d+) +\[\d+\] +([\d.]+): +sys_(enter|exit)_(?:mmap|munmap|mprotect|brk|mremap|shmat|shmdt|remap_file_pages):/;
+		next unless $ours{$1};
 		if ($3 eq "enter") { $entered{$1} = $2 } elsif (defined $entered{$1}) { print delete $entered{$1}, " $2\n" }
-		END { print "$_ ~\n" for values %entered }'
+		END { print "$_ ~\n" for values %entered }' "$2"
 }
 
 # amid FROM TO: is one of them under way then?
@@ -99,7 +102,7 @@ compared()
 	awk '$2 == "resident" && !/ start=/ { for (i = 3; i <= NF; i++) if (split($i, f, "=") == 2) v[f[1]] = f[2]
 		print v["pid"], $1, v["interval"] }' p.ev >looks
 	changes f.dat >changed
-	calls f.dat >calls
+	calls f.dat p.ev >calls
 	nameless p.ev >unnamed
 	while read -r pid end took; do
 		at=$(later "$end" -"$took")
