@@ -86,7 +86,6 @@ static int name_frames(struct pfs_code_view *view, struct names *names, const st
 	names->nr = 0;
 	if (!stack.nr)
 		return add_name(names, pfs_code_func_text(&view->strings, &pfs_code_no_frames));
-	err = pfs_symbolizer_ahead(view->symbolizer, stack.frames, stack.nr, stack.ts_ns);
 	for (uint32_t i = 0; !err && i < stack.nr; i++) {
 		uint32_t nr;
 		const struct pfs_place *places =

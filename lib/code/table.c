@@ -128,7 +128,6 @@ static int add_origin(struct pfs_code_view *view, struct rows *rows, const struc
 
 	if (!stack.nr)
 		return add_place(view, rows, origin, &origin->frame, &pfs_code_no_frames, true);
-	err = pfs_symbolizer_ahead(view->symbolizer, stack.frames, stack.nr, stack.ts_ns);
 	for (uint32_t i = 0; !err && i < stack.nr; i++) {
 		uint32_t nr;
 		const struct pfs_place *places =

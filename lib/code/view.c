@@ -6,6 +6,19 @@
 
 #include <errno.h>
 
+/* The source lines of all frames are asked for together. 0 or -ENOMEM. */
+static int look_ahead(const struct pfs_code_view *view)
+{
+	int err = 0;
+
+	for (struct pfs_code_origin *origin = view->code->origins; !err && origin; origin = origin->hh.next) {
+		struct pfs_code_frames stack = pfs_code_frames(view->code, origin);
+
+		err = pfs_symbolizer_ahead(view->symbolizer, stack.frames, stack.nr, stack.ts_ns);
+	}
+	return err;
+}
+
 int pfs_code_view_begin(struct pfs_code_view *view, const struct pfs_model *model)
 {
 	struct pfs_symbolizer_options symbols = view->how->symbols;
@@ -23,7 +36,8 @@ int pfs_code_view_begin(struct pfs_code_view *view, const struct pfs_model *mode
 	if (!view->symbolizer)
 		return -ENOMEM;
 	return pfs_symbolizer_notes(view->symbolizer, model)
-		       ?: (view->how->notes ? pfs_symbolizer_notes(view->symbolizer, view->how->notes) : 0);
+		       ?: (view->how->notes ? pfs_symbolizer_notes(view->symbolizer, view->how->notes) : 0)
+		       ?: look_ahead(view);
 }
 
 void pfs_code_view_end(struct pfs_code_view *view)

@@ -353,13 +353,15 @@ static int ask_module(struct asked *asked)
 
 static int ask_all(struct pfs_symbolizer *s)
 {
-	struct asked asked = {
-		.s = s,
-		.sites = s->nr_questions ? malloc(s->nr_questions * sizeof(*asked.sites)) : NULL,
-		.addrs = s->nr_questions ? malloc(s->nr_questions * sizeof(*asked.addrs)) : NULL,
-	};
-	int err = !s->nr_questions || (asked.sites && asked.addrs) ? 0 : -ENOMEM;
+	struct asked asked = { .s = s };
+	int err = 0;
 
+	if (!s->nr_questions)
+		return 0;
+	asked.sites = malloc(s->nr_questions * sizeof(*asked.sites));
+	asked.addrs = malloc(s->nr_questions * sizeof(*asked.addrs));
+	if (!asked.sites || !asked.addrs)
+		err = -ENOMEM;
 	while (!err && s->nr_questions)
 		err = ask_module(&asked);
 	free(asked.sites);
