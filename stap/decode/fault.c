@@ -173,14 +173,18 @@ static unsigned int huge_order(const struct pfs_decoder *d)
 	return d->page_shift - 3; /* a page table full of pages */
 }
 
+/* Where no page is of hugetlbfs. */
+static uint64_t usual_size(const struct pfs_decoder *d, const struct pfs_rec_fault *fault)
+{
+	return dec_page_size(d) << (fault->what & PFS_WHAT_HUGE ? huge_order(d) : 0);
+}
+
 /* 0: unknown. */
 static uint64_t page_size(const struct pfs_decoder *d, const struct pfs_rec_fault *fault, const struct mirror_region *r)
 {
 	if (r && r->traits & PFS_TRAIT_HUGETLB)
 		return r->page_shift && r->page_shift < 64 ? UINT64_C(1) << r->page_shift : 0;
-	if (!(fault->what & PFS_WHAT_HUGE))
-		return dec_page_size(d);
-	return r ? dec_page_size(d) << huge_order(d) : 0;
+	return r || !(fault->what & PFS_WHAT_HUGE) ? usual_size(d, fault) : 0;
 }
 
 /* What exceptions and other faults have in common. */
@@ -191,6 +195,7 @@ static void describe(const struct pfs_decoder *d, struct pfs_event *ev, const st
 	bool handled = fault->what & PFS_WHAT_HANDLED;
 	enum pfs_access access = access_of(fault);
 	enum pfs_how how = how_of(fault, r, access);
+	uint64_t size = fault->what & PFS_WHAT_PFN ? page_size(d, fault, r) : 0;
 
 	if (access)
 		PFS_SET(ev, access, ACCESS, access);
@@ -205,8 +210,8 @@ static void describe(const struct pfs_decoder *d, struct pfs_event *ev, const st
 	}
 	if (fault->what & PFS_WHAT_PFN)
 		PFS_SET(ev, pfn, PFN, fault->pfn);
-	if (fault->what & PFS_WHAT_PFN && page_size(d, fault, r))
-		PFS_SET(ev, page_size, PAGE_SIZE, page_size(d, fault, r));
+	if (size)
+		PFS_SET(ev, page_size, PAGE_SIZE, size);
 	if (handled && fault->what & PFS_WHAT_FILE)
 		dec_set_file(ev, fault->dev, fault->ino, fault->pgoff << d->page_shift);
 	if (r)
@@ -233,7 +238,7 @@ static int emit_fault(struct pfs_decoder *d, const struct pfs_rec *rec, struct d
 /* The page or the huge page. */
 static void page_range(const struct pfs_decoder *d, struct pfs_event *ev, const struct pfs_rec_fault *fault)
 {
-	uint64_t size = dec_page_size(d) << (fault->what & PFS_WHAT_HUGE ? huge_order(d) : 0);
+	uint64_t size = usual_size(d, fault);
 
 	dec_set_range(ev, fault->addr & -size, (fault->addr & -size) + size);
 }
