@@ -13,8 +13,6 @@ void pfs_cursor_fail(struct pfs_cursor *c, const char *token, const char *why)
 	c->why = why;
 }
 
-/* A byte may be of the cursor itself to the compiler, so loops have their own pointer to it. */
-
 static bool is_name_char(char c)
 {
 	static const bool is[256] = { ['a' ... 'z'] = true, ['0' ... '9'] = true, ['_'] = true };
@@ -22,10 +20,15 @@ static bool is_name_char(char c)
 	return is[(unsigned char)c];
 }
 
+/* A byte may alias the cursor: a loop that advances c->at would store and load it for each one. So the first ones have a copy. */
+
 void pfs_cursor_spaces(struct pfs_cursor *c)
 {
-	while (c->at < c->end && pfs_is_space(*c->at))
-		c->at++;
+	const char *end = c->end, *at = c->at;
+
+	while (at < end && pfs_is_space(*at))
+		at++;
+	c->at = at;
 }
 
 size_t pfs_cursor_name(struct pfs_cursor *c, const char *why)

@@ -67,7 +67,7 @@ struct viewer_walk {
 	} place;
 };
 
-/* NULL: no memory. */
+/* The slot of that key; all else is 0 in a new one. NULL: no memory. */
 static inline struct number_slot *viewer_slot_of(struct number_slot **slots, uint64_t what, uint64_t born_ns)
 {
 	return PFS_HASH_GET(*slots, key, ((struct number_key){ what, born_ns }));
