@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 struct folded {
-	struct viewer_sum *sums;
+	struct viewer_sums sums;
 };
 
 static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *fault)
@@ -44,12 +44,13 @@ static void put_path(const struct pfs_viewer *viewer, uint32_t call)
 	put_name(viewer->out, viewer_place_of(viewer, call)->name);
 }
 
-static int put_lines(struct pfs_viewer *viewer, const struct viewer_sum *sums, struct viewer_sum **lines)
+static int put_lines(struct pfs_viewer *viewer, const struct viewer_sums *sums, struct viewer_sums *lines)
 {
 	uint32_t *same = viewer_same_names(&viewer->calls);
 	int ret = same ? 0 : -ENOMEM;
 
-	for (const struct viewer_sum *sum = sums; !ret && sum; sum = sum->hh.next) {
+	for (uint32_t i = 0; !ret && i < sums->nr; i++) {
+		const struct viewer_sum *sum = &sums->sums[i];
 		struct viewer_sum *line = viewer_sum_at(
 			lines, (struct viewer_sum_key){ .call = same[sum->key.call], .comm = sum->key.comm });
 
@@ -59,7 +60,9 @@ static int put_lines(struct pfs_viewer *viewer, const struct viewer_sum *sums, s
 			ret = -ENOMEM;
 	}
 	free(same);
-	for (const struct viewer_sum *line = ret ? NULL : *lines; line; line = line->hh.next) {
+	for (uint32_t i = 0; !ret && i < lines->nr; i++) {
+		const struct viewer_sum *line = &lines->sums[i];
+
 		put_name(viewer->out, (const char *)(uintptr_t)line->key.comm);
 		put_path(viewer, line->key.call);
 		fprintf(viewer->out, " %" PRIu64 "\n", line->faults);
@@ -70,10 +73,10 @@ static int put_lines(struct pfs_viewer *viewer, const struct viewer_sum *sums, s
 static int end(struct pfs_viewer *viewer)
 {
 	const struct folded *folded = viewer->state;
-	struct viewer_sum *lines = NULL;
-	int ret = put_lines(viewer, folded->sums, &lines);
+	struct viewer_sums lines = { 0 };
+	int ret = put_lines(viewer, &folded->sums, &lines);
 
-	PFS_HASH_FREE(lines);
+	viewer_sums_fini(&lines);
 	return ret;
 }
 
@@ -81,7 +84,7 @@ static void fini(struct pfs_viewer *viewer)
 {
 	struct folded *folded = viewer->state;
 
-	PFS_HASH_FREE(folded->sums);
+	viewer_sums_fini(&folded->sums);
 }
 
 const struct viewer_format viewer_folded = {

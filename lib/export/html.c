@@ -29,7 +29,7 @@ static const char *const kinds[KINDS] = {
 };
 
 struct html {
-	struct viewer_sum *sums; /* by path, kind, class (as labels have it), process */
+	struct viewer_sums sums; /* by path, kind, class (as labels have it), process */
 };
 
 static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *f)
@@ -120,13 +120,14 @@ static int put_sums(struct pfs_viewer *viewer, const uint32_t *same)
 {
 	struct html *html = viewer->state;
 	struct pfs_json *json = &viewer->json;
-	struct viewer_sum *names = NULL;
+	struct viewer_sums names = { 0 };
 	uint32_t nr = 0;
 	int ret = 0;
 
 	pfs_json_line(json, "\n");
 	pfs_json_begin(json, "sums", "[");
-	for (const struct viewer_sum *sum = html->sums; !ret && sum; sum = sum->hh.next) {
+	for (uint32_t i = 0; !ret && i < html->sums.nr; i++) {
+		const struct viewer_sum *sum = &html->sums.sums[i];
 		struct viewer_sum *name = viewer_sum_at(&names, (struct viewer_sum_key){ .comm = sum->key.comm });
 
 		if (!name) {
@@ -144,10 +145,10 @@ static int put_sums(struct pfs_viewer *viewer, const uint32_t *same)
 	pfs_json_end(json, "]");
 	pfs_json_line(json, "\n");
 	pfs_json_begin(json, "comms", "[");
-	for (const struct viewer_sum *name = names; name; name = name->hh.next)
-		pfs_json_string(json, NULL, (const char *)(uintptr_t)name->key.comm);
+	for (uint32_t i = 0; i < names.nr; i++)
+		pfs_json_string(json, NULL, (const char *)(uintptr_t)names.sums[i].key.comm);
 	pfs_json_end(json, "]");
-	PFS_HASH_FREE(names);
+	viewer_sums_fini(&names);
 	return ret;
 }
 
@@ -177,7 +178,7 @@ static void fini(struct pfs_viewer *viewer)
 {
 	struct html *html = viewer->state;
 
-	PFS_HASH_FREE(html->sums);
+	viewer_sums_fini(&html->sums);
 }
 
 const struct viewer_format viewer_html = {

@@ -16,8 +16,8 @@
 enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING, DURATION = 10, COMMENT = 13, DEFAULT_TYPE };
 
 struct pprof {
-	struct viewer_sum *faults;     /* by path, kind, region, thread name */
-	struct viewer_sum *pages;      /* by path, process, region */
+	struct viewer_sums faults;     /* by path, kind, region, thread name */
+	struct viewer_sums pages;      /* by path, process, region */
 	struct viewer_string *strings; /* 0 is "" */
 	struct viewer_proto proto;
 	z_stream z;
@@ -204,10 +204,10 @@ static int end(struct pfs_viewer *viewer)
 	pprof->deflating = true;
 	put_type(pprof, "faults", "count");
 	put_type(pprof, "resident", "bytes");
-	for (const struct viewer_sum *sum = pprof->faults; sum; sum = sum->hh.next)
-		put_sample(viewer, sum);
-	for (const struct viewer_sum *sum = pprof->pages; sum; sum = sum->hh.next)
-		put_sample(viewer, sum);
+	for (uint32_t i = 0; i < pprof->faults.nr; i++)
+		put_sample(viewer, &pprof->faults.sums[i]);
+	for (uint32_t i = 0; i < pprof->pages.nr; i++)
+		put_sample(viewer, &pprof->pages.sums[i]);
 	ret = put_places(viewer);
 	if (ret)
 		return ret;
@@ -229,8 +229,8 @@ static void fini(struct pfs_viewer *viewer)
 
 	if (pprof->deflating)
 		deflateEnd(&pprof->z);
-	PFS_HASH_FREE(pprof->faults);
-	PFS_HASH_FREE(pprof->pages);
+	viewer_sums_fini(&pprof->faults);
+	viewer_sums_fini(&pprof->pages);
 	PFS_HASH_FREE(pprof->strings);
 	free(pprof->proto.bytes);
 }

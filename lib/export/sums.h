@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Faults added up: by a call path and other things, numbers or strings. A table begins as NULL, and keeps the order of first use.
- */
+/* Faults added up: by a call path and other things, numbers or strings. */
 #ifndef PFS_EXPORT_SUMS_H
 #define PFS_EXPORT_SUMS_H
 
@@ -12,16 +10,20 @@ struct viewer_sum {
 	struct viewer_sum_key {
 		uint64_t call, what, more, comm;
 	} key;
-	UT_hash_handle hh;
 	uint64_t faults;
 	int64_t pages;
 };
 
-/* NULL: no memory. */
-static inline struct viewer_sum *viewer_sum_at(struct viewer_sum **sums, struct viewer_sum_key key)
-{
-	return PFS_HASH_GET(*sums, key, key);
-}
+/* In the order of first use; begins zeroed. */
+struct viewer_sums {
+	struct viewer_sum *sums;
+	uint32_t nr, max;
+	struct pfs_index index;
+};
+
+/* Valid until the next one. NULL: no memory. */
+struct viewer_sum *viewer_sum_at(struct viewer_sums *sums, struct viewer_sum_key key);
+void viewer_sums_fini(struct viewer_sums *sums);
 
 /*
  * For each path the first one of the same names: those that differ in lines only are one to viewers that know no lines. The
