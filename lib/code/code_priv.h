@@ -27,10 +27,9 @@ struct pfs_code_origin {
 		int64_t pid;	/* of memory without a file */
 		uint64_t epoch; /* of such memory: what JIT compilers have made there may change */
 	} key;
-	UT_hash_handle hh;
 	struct pfs_code_counts counts;
-	struct pfs_frame frame; /* where there is no stack */
-	uint64_t ts_ns;		/* of the first fault */
+	const struct pfs_frame *frame; /* where there is no stack */
+	uint64_t ts_ns;		       /* of the first fault */
 };
 
 /* The last fault of a thread: what a later `major` is about. */
@@ -57,12 +56,14 @@ struct pfs_code {
 	struct pfs_code_thread *threads;
 	struct pfs_stacks *stacks;
 	struct pfs_jit *jit;
-	struct pfs_code_origin *origins, *last;
+	struct pfs_code_origin **origins, *last; /* in the order of their first faults */
+	uint32_t nr_origins, max_origins;
+	struct pfs_index origin_nrs; /* from 1 */
 };
 
 /* An origin's frames, the innermost first, without those of the kernel's fault handler. */
 struct pfs_code_frames {
-	const struct pfs_frame *frames;
+	const struct pfs_frame *const *frames;
 	uint32_t nr;
 	bool cut;
 	uint64_t ts_ns; /* when they were there */

@@ -84,7 +84,7 @@ static int name_pages(struct drawing *d, const struct group *group)
 		uint32_t nr;
 
 		if (stack.nr)
-			place = pfs_symbolizer_frame(d->view.symbolizer, &stack.frames[0], stack.ts_ns, &nr);
+			place = pfs_symbolizer_frame(d->view.symbolizer, stack.frames[0], stack.ts_ns, &nr);
 		d->names[i] = place ? pfs_code_func_text(&d->view.strings, place) : NULL;
 		if (!d->names[i])
 			return -ENOMEM;

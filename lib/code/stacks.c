@@ -13,43 +13,56 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Others are named by their indexes. */
 struct node {
-	struct node_key {
-		struct node *parent;
-		const char *func; /* interned */
-	} key;
-	UT_hash_handle hh;
-	uint64_t sum;		      /* faults, those of all that it called included */
-	struct pfs_code_counts *self; /* of stacks that end here; NULL: none do */
-	struct node **children;
-	size_t nr_children;
+	const char *func;		       /* interned */
+	uint32_t parent, first_child, sibling; /* 0: the root, or none */
+	uint64_t sum;			       /* faults, those of all that it called included */
+	struct pfs_code_counts *self;	       /* of stacks that end here; NULL: none do */
 };
 
 struct tree {
 	struct pfs_code_view *view;
-	struct node *nodes;
-	struct node root;
+	struct node *nodes; /* nodes[0] is the root */
+	uint32_t nr_nodes, max_nodes;
+	struct pfs_index index;
+	const char **names; /* by the numbers of places; NULL: not known yet */
+	size_t max_names;
 	uint64_t least; /* faults of a node that is shown */
 };
 
 /* ---- the tree ---- */
 
-static struct node *child_of(struct tree *tree, struct node *parent, const char *func)
+static bool is_node(const void *ctx, uint32_t nr, const void *key)
 {
-	struct node_key key = { parent, func };
-	struct node *node, **slot;
+	const struct tree *tree = ctx;
+	const struct node *a = &tree->nodes[nr], *b = key;
 
-	HASH_FIND(hh, tree->nodes, &key, sizeof(key), node);
-	if (node)
-		return node;
-	node = PFS_HASH_GET(tree->nodes, key, key);
-	slot = node ? pfs_array_append(parent->children, parent->nr_children) : NULL;
-	if (!slot)
-		return NULL;
-	return *slot = node;
+	return a->parent == b->parent && a->func == b->func;
 }
 
-/* The names of an origin's functions, inlined ones included, the innermost first. 0 or -ENOMEM. */
+/* The index of the node of that function whose parent is *at: *at. 0 or -ENOMEM. */
+static int child_of(struct tree *tree, uint32_t *at, const char *func)
+{
+	struct node node = { .func = func, .parent = *at }, *added;
+	uint64_t hash = pfs_index_hash(pfs_index_hash(0, (uintptr_t)func), *at);
+	uint32_t *nr = pfs_index_find(&tree->index, hash, is_node, tree, &node);
+
+	if (!nr)
+		return -ENOMEM;
+	if (!*nr) {
+		added = pfs_array_add(tree->nodes, tree->nr_nodes, tree->max_nodes);
+		if (!added)
+			return -ENOMEM;
+		node.sibling = tree->nodes[*at].first_child;
+		*added = node;
+		*nr = tree->nodes[*at].first_child = tree->nr_nodes - 1;
+	}
+	*at = *nr;
+	return 0;
+}
+
+/* The names of an origin's functions, inlined ones included, the innermost first. */
 struct names {
 	const char **names;
 	size_t nr, max;
@@ -65,7 +78,7 @@ static int add_name(struct names *names, const char *name)
 }
 
 /* The function; of an unknown one "[libc.so.6]", "[anon]", "(no known region)". */
-static const char *name_of(struct pfs_code_view *view, const struct pfs_place *place)
+static const char *text_of(struct pfs_code_view *view, const struct pfs_place *place)
 {
 	const char *module = pfs_code_module_text(place);
 	char text[300];
@@ -78,8 +91,23 @@ static const char *name_of(struct pfs_code_view *view, const struct pfs_place *p
 	return pfs_intern(&view->strings, text);
 }
 
-static int name_frames(struct pfs_code_view *view, struct names *names, const struct pfs_code_origin *origin)
+/* NULL: no memory. */
+static const char *name_of(struct tree *tree, const struct pfs_place *place)
 {
+	const char **known;
+
+	if (!pfs_array_extend(tree->names, tree->max_names, (size_t)place->nr + 1))
+		return NULL;
+	known = &tree->names[place->nr];
+	if (!*known)
+		*known = text_of(tree->view, place);
+	return *known;
+}
+
+/* 0 or -ENOMEM. */
+static int name_frames(struct tree *tree, struct names *names, const struct pfs_code_origin *origin)
+{
+	struct pfs_code_view *view = tree->view;
 	struct pfs_code_frames stack = pfs_code_frames(view->code, origin);
 	int err = 0;
 
@@ -89,10 +117,10 @@ static int name_frames(struct pfs_code_view *view, struct names *names, const st
 	for (uint32_t i = 0; !err && i < stack.nr; i++) {
 		uint32_t nr;
 		const struct pfs_place *places =
-			pfs_symbolizer_frame(view->symbolizer, &stack.frames[i], stack.ts_ns, &nr);
+			pfs_symbolizer_frame(view->symbolizer, stack.frames[i], stack.ts_ns, &nr);
 
 		for (uint32_t k = 0; places && !err && k < nr; k++)
-			err = add_name(names, name_of(view, &places[k]));
+			err = add_name(names, name_of(tree, &places[k]));
 		if (!places)
 			err = -ENOMEM;
 	}
@@ -103,21 +131,23 @@ static int name_frames(struct pfs_code_view *view, struct names *names, const st
 
 static int add_origin(struct tree *tree, struct names *names, const struct pfs_code_origin *origin)
 {
-	struct node *node = &tree->root;
-	int err = name_frames(tree->view, names, origin);
+	struct pfs_code_counts **self;
+	uint32_t at = 0;
+	int err = name_frames(tree, names, origin);
 
 	for (size_t i = 0; !err && i < names->nr; i++) {
-		node = child_of(tree, node, names->names[tree->view->how->inverted ? i : names->nr - 1 - i]);
-		if (node)
-			node->sum += origin->counts.faults;
-		else
-			err = -ENOMEM;
+		err = child_of(tree, &at, names->names[tree->view->how->inverted ? i : names->nr - 1 - i]);
+		if (!err)
+			tree->nodes[at].sum += origin->counts.faults;
 	}
-	if (!err && !node->self)
-		node->self = calloc(1, sizeof(*node->self));
-	if (err || !node->self)
+	if (err)
+		return err;
+	self = &tree->nodes[at].self;
+	if (!*self)
+		*self = calloc(1, sizeof(**self));
+	if (!*self)
 		return -ENOMEM;
-	pfs_code_add(node->self, &origin->counts);
+	pfs_code_add(*self, &origin->counts);
 	return 0;
 }
 
@@ -125,18 +155,16 @@ static int compare(const void *a, const void *b)
 {
 	const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
 
-	return pfs_order(y->sum, x->sum) ?: strcmp(x->key.func, y->key.func);
+	return pfs_order(y->sum, x->sum) ?: strcmp(x->func, y->func);
 }
 
 static void free_tree(struct tree *tree)
 {
-	free(tree->root.children);
-	free(tree->root.self);
-	for (struct node *node = tree->nodes; node; node = node->hh.next) {
-		free(node->children);
-		free(node->self);
-	}
-	PFS_HASH_FREE(tree->nodes);
+	for (uint32_t i = 0; i < tree->nr_nodes; i++)
+		free(tree->nodes[i].self);
+	free(tree->nodes);
+	free(tree->index.slots);
+	free(tree->names);
 }
 
 /* ---- text ---- */
@@ -149,13 +177,13 @@ static int compare_counts(const void *a, const void *b)
 /* So that no more than `lines` nodes are shown, unless several have as many faults. */
 static int choose_least(struct tree *tree, size_t lines)
 {
-	size_t nr = HASH_COUNT(tree->nodes), at = 0;
+	size_t nr = tree->nr_nodes - 1;
 	uint64_t *counts = calloc(nr + 1, sizeof(*counts));
 
 	if (!counts)
 		return -ENOMEM;
-	for (struct node *node = tree->nodes; node; node = node->hh.next)
-		counts[at++] = node->sum;
+	for (size_t i = 0; i < nr; i++)
+		counts[i] = tree->nodes[i + 1].sum;
 	qsort(counts, nr, sizeof(*counts), compare_counts);
 	tree->least = nr > lines ? counts[lines - 1] : 1;
 	free(counts);
@@ -171,20 +199,51 @@ static void put_node(const struct tree *tree, const struct node *node, unsigned 
 	pfs_fixed_text(share, pfs_code_share(node->sum, tree->view->total.faults), 1);
 	if (indent > width / 3)
 		indent = width / 3;
-	pfs_fit_head(fitted, sizeof(fitted), node->key.func, width > 22 + indent ? width - 22 - indent : 1, "..");
+	pfs_fit_head(fitted, sizeof(fitted), node->func, width > 22 + indent ? width - 22 - indent : 1, "..");
 	fprintf(options->out, "%10" PRIu64 "  %6s  %*s%s\n", node->sum, share, indent, "", fitted);
 	(*left)--;
 }
 
-/* A function that is the only one that another calls is not indented. Each level is a step of a loop or a recursion. */
-static void put_children(const struct tree *tree, struct node *parent, unsigned int indent, size_t *left)
+/* The only one that it calls; NULL: it calls others or none, or faults itself. */
+static const struct node *only_child(const struct tree *tree, const struct node *node)
+{
+	const struct node *child = &tree->nodes[node->first_child];
+
+	return node->first_child && !child->sibling && !node->self ? child : NULL;
+}
+
+/* A function's callees, in the order of their faults; the caller frees them. NULL: no memory. */
+static const struct node **children_of(const struct tree *tree, const struct node *parent, size_t *nr)
+{
+	const struct node **children = NULL, **added;
+
+	*nr = 0;
+	for (uint32_t i = parent->first_child; i; i = tree->nodes[i].sibling) {
+		added = pfs_array_append(children, *nr);
+		if (!added) {
+			free(children);
+			return NULL;
+		}
+		*added = &tree->nodes[i];
+	}
+	if (*nr)
+		qsort(children, *nr, sizeof(*children), compare);
+	return children;
+}
+
+/*
+ * A function that is the only one that another calls is not indented. Each level is a step of a loop or a recursion. 0 or
+ * -ENOMEM.
+ */
+static int put_children(const struct tree *tree, const struct node *parent, unsigned int indent, size_t *left)
 {
 	uint64_t hidden = 0, nr_hidden = 0;
+	size_t nr;
+	const struct node **children = children_of(tree, parent, &nr);
+	int err = parent->first_child && !children ? -ENOMEM : 0;
 
-	if (parent->nr_children)
-		qsort(parent->children, parent->nr_children, sizeof(*parent->children), compare);
-	for (size_t i = 0; i < parent->nr_children; i++) {
-		struct node *node = parent->children[i];
+	for (size_t i = 0; !err && i < nr; i++) {
+		const struct node *node = children[i], *next;
 
 		if (node->sum < tree->least || !*left) {
 			hidden += node->sum;
@@ -192,14 +251,16 @@ static void put_children(const struct tree *tree, struct node *parent, unsigned 
 			continue;
 		}
 		put_node(tree, node, indent, left);
-		while (node->nr_children == 1 && !node->self && *left) {
-			node = node->children[0];
+		while (*left && (next = only_child(tree, node))) {
+			node = next;
 			put_node(tree, node, indent, left);
 		}
-		put_children(tree, node, indent + 2, left);
+		err = put_children(tree, node, indent + 2, left);
 	}
-	if (nr_hidden && parent == &tree->root)
+	free(children);
+	if (nr_hidden && parent == tree->nodes && !err)
 		fprintf(tree->view->options->out, "%10" PRIu64 "  %6s  %" PRIu64 " more\n", hidden, "", nr_hidden);
+	return err;
 }
 
 static int put_tree(struct tree *tree)
@@ -216,9 +277,9 @@ static int put_tree(struct tree *tree)
 	if (!tree->view->stacks)
 		fprintf(options->out, "  no stacks were recorded: these are the functions of the faults themselves\n");
 	fprintf(options->out, "%10s  %6s  function\n", "faults", "%");
-	put_children(tree, &tree->root, 0, &left);
+	err = put_children(tree, tree->nodes, 0, &left);
 	fprintf(options->out, "%10" PRIu64 "  %6s  total\n\n", tree->view->total.faults, "");
-	return 0;
+	return err;
 }
 
 /* ---- rows ---- */
@@ -240,18 +301,18 @@ static int put_row(const struct tree *tree, struct pfs_table *table, const struc
 	size_t len = 1;
 	char *text, *end;
 
-	for (const struct node *n = node; n != &tree->root; n = n->key.parent)
-		len += strlen(n->key.func) + 1;
+	for (const struct node *n = node; n != tree->nodes; n = &tree->nodes[n->parent])
+		len += strlen(n->func) + 1;
 	text = malloc(len);
 	if (!text)
 		return -ENOMEM;
 	end = text + len;
 	*--end = '\0';
-	for (const struct node *n = node; n != &tree->root; n = n->key.parent) {
+	for (const struct node *n = node; n != tree->nodes; n = &tree->nodes[n->parent]) {
 		if (*end)
 			*--end = ';';
-		end -= strlen(n->key.func);
-		memcpy(end, n->key.func, strlen(n->key.func));
+		end -= strlen(n->func);
+		memcpy(end, n->func, strlen(n->func));
 	}
 	pfs_table_numbers(table, c->faults, pfs_code_share(c->faults, tree->view->total.faults), c->pages, c->major);
 	pfs_table_known(table, tree->view->total.nr_timed, c->latency_ns);
@@ -271,14 +332,14 @@ static int compare_self(const void *a, const void *b)
 static int put_rows(struct tree *tree)
 {
 	const struct pfs_view_options *options = tree->view->options;
-	struct node **sorted = calloc(HASH_COUNT(tree->nodes) + 1, sizeof(*sorted));
+	const struct node **sorted = calloc(tree->nr_nodes, sizeof(*sorted));
 	struct pfs_table *table = pfs_table_new(columns);
 	int err = sorted && table ? 0 : -ENOMEM;
 	size_t nr = 0;
 
-	for (struct node *node = tree->nodes; !err && node; node = node->hh.next)
-		if (node->self)
-			sorted[nr++] = node;
+	for (uint32_t i = 1; !err && i < tree->nr_nodes; i++)
+		if (tree->nodes[i].self)
+			sorted[nr++] = &tree->nodes[i];
 	if (nr)
 		qsort(sorted, nr, sizeof(*sorted), compare_self);
 	for (size_t i = 0; !err && i < nr && (i < options->top || !options->top); i++)
@@ -295,10 +356,13 @@ int pfs_code_put_stacks(struct pfs_code_view *view)
 {
 	struct tree tree = { .view = view };
 	struct names names = { 0 };
-	int err = 0;
+	struct node *root = pfs_array_add(tree.nodes, tree.nr_nodes, tree.max_nodes);
+	int err = root ? 0 : -ENOMEM;
 
-	for (struct pfs_code_origin *origin = view->code->origins; !err && origin; origin = origin->hh.next)
-		err = add_origin(&tree, &names, origin);
+	if (root)
+		*root = (struct node){ 0 };
+	for (uint32_t i = 0; !err && i < view->code->nr_origins; i++)
+		err = add_origin(&tree, &names, view->code->origins[i]);
 	if (!err)
 		err = view->options->format == PFS_VIEW_TEXT ? put_tree(&tree) : put_rows(&tree);
 	free(names.names);

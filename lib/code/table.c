@@ -28,6 +28,8 @@ struct row {
 struct rows {
 	struct row *rows;
 	enum pfs_code_table table;
+	struct row **of_places; /* by their numbers; NULL: not known yet */
+	size_t max_places;
 };
 
 /* ---- words ---- */
@@ -63,9 +65,9 @@ static const char *line_text(const struct pfs_place *place)
 	return place->source ? place->source : place->func ? "(no source line)" : "(unknown)";
 }
 
-/* The row of a frame's place; NULL: no memory. */
-static struct row *row_of(struct pfs_code_view *view, struct rows *rows, const struct pfs_frame *frame,
-			  const struct pfs_place *place)
+/* NULL: no memory. */
+static struct row *hashed_row(struct pfs_code_view *view, struct rows *rows, const struct pfs_frame *frame,
+			      const struct pfs_place *place)
 {
 	struct row_key key = { .module = pfs_intern(&view->strings, pfs_code_module_text(place)) };
 	const char *func = pfs_code_func_text(&view->strings, place);
@@ -89,6 +91,23 @@ static struct row *row_of(struct pfs_code_view *view, struct rows *rows, const s
 	if (row && !row->func) /* of a line the first function that was met: it has no other, as a rule */
 		row->func = func;
 	return row;
+}
+
+/* The row of a frame's place; NULL: no memory. */
+static struct row *row_of(struct pfs_code_view *view, struct rows *rows, const struct pfs_frame *frame,
+			  const struct pfs_place *place)
+{
+	struct row **known;
+
+	/* An instruction of the vdso has the address of each process. */
+	if (!place->nr || rows->table == PFS_CODE_INSTRUCTION)
+		return hashed_row(view, rows, frame, place);
+	if (!pfs_array_extend(rows->of_places, rows->max_places, (size_t)place->nr + 1))
+		return NULL;
+	known = &rows->of_places[place->nr];
+	if (!*known)
+		*known = hashed_row(view, rows, frame, place);
+	return *known;
 }
 
 /* ---- rows ---- */
@@ -127,21 +146,21 @@ static int add_origin(struct pfs_code_view *view, struct rows *rows, const struc
 	int err = 0;
 
 	if (!stack.nr)
-		return add_place(view, rows, origin, &origin->frame, &pfs_code_no_frames, true);
+		return add_place(view, rows, origin, origin->frame, &pfs_code_no_frames, true);
 	for (uint32_t i = 0; !err && i < stack.nr; i++) {
 		uint32_t nr;
 		const struct pfs_place *places =
-			pfs_symbolizer_frame(view->symbolizer, &stack.frames[i], stack.ts_ns, &nr);
+			pfs_symbolizer_frame(view->symbolizer, stack.frames[i], stack.ts_ns, &nr);
 
 		if (!places)
 			return -ENOMEM;
 		for (uint32_t k = 0; !err && k < nr; k++)
 			if (is_wanted(module, &places[k])) {
-				err = add_place(view, rows, origin, &stack.frames[i], &places[k], self);
+				err = add_place(view, rows, origin, stack.frames[i], &places[k], self);
 				self = false;
 			}
 	}
-	return self && !err ? add_place(view, rows, origin, &stack.frames[0], &elsewhere, true) : err;
+	return self && !err ? add_place(view, rows, origin, stack.frames[0], &elsewhere, true) : err;
 }
 
 static int compare(const void *a, const void *b)
@@ -348,10 +367,11 @@ int pfs_code_put_table(struct pfs_code_view *view, enum pfs_code_table table)
 	struct rows rows = { .table = table };
 	int err = 0;
 
-	for (struct pfs_code_origin *origin = view->code->origins; !err && origin; origin = origin->hh.next)
-		err = add_origin(view, &rows, origin);
+	for (uint32_t i = 0; !err && i < view->code->nr_origins; i++)
+		err = add_origin(view, &rows, view->code->origins[i]);
 	if (!err)
 		err = put_rows(view, &rows);
 	PFS_HASH_FREE(rows.rows);
+	free(rows.of_places);
 	return err;
 }

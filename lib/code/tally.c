@@ -37,7 +37,10 @@ void pfs_code_free(struct pfs_code *code)
 {
 	if (!code)
 		return;
-	PFS_HASH_FREE(code->origins);
+	for (uint32_t i = 0; i < code->nr_origins; i++)
+		free(code->origins[i]);
+	free(code->origins);
+	free(code->origin_nrs.slots);
 	PFS_HASH_FREE(code->threads);
 	free(code->pages);
 	pfs_stacks_free(code->stacks);
@@ -71,6 +74,46 @@ static bool is_memory(const struct pfs_code *code, uint64_t stack, const struct 
 	return stack ? known && known->memory : pfs_frame_is_memory(frame);
 }
 
+static bool is_origin(const void *ctx, uint32_t nr, const void *key)
+{
+	const struct pfs_code *code = ctx;
+
+	return !memcmp(&code->origins[nr - 1]->key, key, sizeof(struct pfs_code_key));
+}
+
+static struct pfs_code_origin *add_origin(struct pfs_code *code, struct pfs_code_key key)
+{
+	struct pfs_code_origin **added = pfs_array_add(code->origins, code->nr_origins, code->max_origins);
+
+	if (!added)
+		return NULL;
+	*added = calloc(1, sizeof(**added));
+	if (!*added) {
+		code->nr_origins--;
+		return NULL;
+	}
+	(*added)->key = key;
+	return *added;
+}
+
+/* A new one has no faults. NULL: no memory. */
+static struct pfs_code_origin *find_origin(struct pfs_code *code, struct pfs_code_key key)
+{
+	uint64_t hash = pfs_index_hash(pfs_index_hash(0, key.stack ^ key.at), key.name ^ key.ino ^ key.dev << 32);
+	struct pfs_code_origin *added;
+	uint32_t *nr;
+
+	hash = pfs_index_hash(hash, (uint64_t)key.pid << 32 ^ key.epoch);
+	nr = pfs_index_find(&code->origin_nrs, hash, is_origin, code, &key);
+	if (!nr)
+		return NULL;
+	if (*nr)
+		return code->origins[*nr - 1];
+	added = add_origin(code, key);
+	*nr = added ? code->nr_origins : 0;
+	return added;
+}
+
 /* NULL: no memory. */
 static struct pfs_code_origin *origin_of(struct pfs_code *code, const struct pfs_outcome *o, uint64_t ts_ns,
 					 uint64_t stack, uint64_t ip, unsigned int mode)
@@ -98,10 +141,12 @@ static struct pfs_code_origin *origin_of(struct pfs_code *code, const struct pfs
 		key.epoch = epoch;
 	if (code->last && !memcmp(&code->last->key, &key, sizeof(key)))
 		return code->last;
-	origin = PFS_HASH_GET(code->origins, key, key);
+	origin = find_origin(code, key);
 	if (origin && !origin->counts.faults) {
-		origin->frame = frame;
 		origin->ts_ns = ts_ns;
+		origin->frame = stack ? NULL : pfs_stacks_frame(code->stacks, &frame);
+		if (!stack && !origin->frame)
+			return NULL;
 	}
 	return code->last = origin;
 }
@@ -245,8 +290,8 @@ static uint32_t handler_frames(const struct pfs_stack *stack)
 					       "exc_page_fault+" };
 
 	for (size_t e = 0; e < sizeof(entries) / sizeof(entries[0]); e++)
-		for (uint32_t i = 0; i + 1 < stack->nr_frames && stack->frames[i].func; i++)
-			if (!strncmp(stack->frames[i].func, entries[e], strlen(entries[e])))
+		for (uint32_t i = 0; i + 1 < stack->nr_frames && stack->frames[i]->func; i++)
+			if (!strncmp(stack->frames[i]->func, entries[e], strlen(entries[e])))
 				return i + 1;
 	return 0;
 }

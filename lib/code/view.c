@@ -11,8 +11,8 @@ static int look_ahead(const struct pfs_code_view *view)
 {
 	int err = 0;
 
-	for (struct pfs_code_origin *origin = view->code->origins; !err && origin; origin = origin->hh.next) {
-		struct pfs_code_frames stack = pfs_code_frames(view->code, origin);
+	for (uint32_t i = 0; !err && i < view->code->nr_origins; i++) {
+		struct pfs_code_frames stack = pfs_code_frames(view->code, view->code->origins[i]);
 
 		err = pfs_symbolizer_ahead(view->symbolizer, stack.frames, stack.nr, stack.ts_ns);
 	}
@@ -26,7 +26,9 @@ int pfs_code_view_begin(struct pfs_code_view *view, const struct pfs_model *mode
 
 	pfs_symbolizer_of_recording(&symbols, view->how->recording, model->last_ns > base ? model->last_ns - base : 0);
 	symbols.lines |= view->how->by >> PFS_CODE_LINE & 1;
-	for (struct pfs_code_origin *origin = view->code->origins; origin; origin = origin->hh.next) {
+	for (uint32_t i = 0; i < view->code->nr_origins; i++) {
+		const struct pfs_code_origin *origin = view->code->origins[i];
+
 		pfs_code_add(&view->total, &origin->counts);
 		view->stacks |= origin->key.stack != 0;
 	}

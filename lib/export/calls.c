@@ -48,8 +48,9 @@ struct text_slot {
 struct viewer_calls_private {
 	struct place_slot *places;
 	struct frame_slot *frames;
-	uint32_t *numbers; /* of calls, at the hash of what they are or behind; 0: none */
-	size_t nr_numbers; /* room: a power of two */
+	struct frame_slot **of_frames; /* by the numbers of frames that are not memory */
+	size_t max_frames;
+	struct pfs_index numbers; /* of calls */
 	struct text_slot *texts;
 	struct pfs_symbolizer *symbolizer;
 	struct pfs_jit *jit;
@@ -89,7 +90,8 @@ void viewer_calls_fini(struct viewer_calls *calls)
 	if (calls->priv) {
 		PFS_HASH_FREE(calls->priv->places);
 		PFS_HASH_FREE(calls->priv->frames);
-		free(calls->priv->numbers);
+		free(calls->priv->of_frames);
+		free(calls->priv->numbers.slots);
 		PFS_HASH_FREE(calls->priv->texts);
 		pfs_symbolizer_free(calls->priv->symbolizer);
 		pfs_jit_free(calls->priv->jit);
@@ -171,59 +173,31 @@ static int place_number(struct viewer_calls *calls, const struct viewer_place *p
 	return 0;
 }
 
-/* Where the number of the call is, or is to be. There is room. */
-static uint32_t *call_slot(const struct viewer_calls *calls, uint32_t parent, struct frame_place at)
+static bool is_call(const void *ctx, uint32_t nr, const void *key)
 {
-	const struct viewer_calls_private *priv = calls->priv;
-	const uint64_t key = (uint64_t)parent << 32 ^ (uint64_t)at.place << 1 ^ at.inlined;
-	const struct viewer_call *call;
+	const struct viewer_calls *calls = ctx;
+	const struct viewer_call *a = &calls->calls[nr], *b = key;
 
-	for (size_t i = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;; i++) {
-		uint32_t *nr = &priv->numbers[i & (priv->nr_numbers - 1)];
-
-		call = &calls->calls[*nr];
-		if (!*nr || (call->parent == parent && call->place == at.place && call->inlined == at.inlined))
-			return nr;
-	}
-}
-
-/* At least half of the table is free. */
-static int grow_numbers(struct viewer_calls *calls)
-{
-	struct viewer_calls_private *priv = calls->priv;
-	size_t nr = priv->nr_numbers ? 2 * priv->nr_numbers : 1024;
-	uint32_t *numbers = calloc(nr, sizeof(*numbers));
-
-	if (!numbers)
-		return -ENOMEM;
-	free(priv->numbers);
-	priv->numbers = numbers;
-	priv->nr_numbers = nr;
-	for (uint32_t i = 1; i < calls->nr_calls; i++) {
-		const struct viewer_call *call = &calls->calls[i];
-
-		*call_slot(calls, call->parent, (struct frame_place){ call->place, call->inlined }) = i;
-	}
-	return 0;
+	return a->parent == b->parent && a->place == b->place && a->inlined == b->inlined;
 }
 
 static int call_number(struct viewer_calls *calls, uint32_t parent, struct frame_place at, uint32_t *nr)
 {
-	struct viewer_call *added;
-	uint32_t *slot;
+	struct viewer_call call = { parent, at.place, calls->calls[parent].depth + 1, at.inlined }, *added;
+	uint64_t hash = pfs_index_hash(0, (uint64_t)parent << 32 ^ (uint64_t)at.place << 1 ^ at.inlined);
+	uint32_t *known = pfs_index_find(&calls->priv->numbers, hash, is_call, calls, &call);
 
-	if (2 * (size_t)calls->nr_calls >= calls->priv->nr_numbers && grow_numbers(calls))
+	if (!known)
 		return -ENOMEM;
-	slot = call_slot(calls, parent, at);
-	if (!*slot) {
+	if (!*known) {
 		added = calls->nr_calls < UINT32_MAX ? pfs_array_add(calls->calls, calls->nr_calls, calls->max_calls)
 						     : NULL;
 		if (!added)
 			return -ENOMEM;
-		*added = (struct viewer_call){ parent, at.place, calls->calls[parent].depth + 1, at.inlined };
-		*slot = calls->nr_calls - 1;
+		*added = call;
+		*known = calls->nr_calls - 1;
 	}
-	*nr = *slot;
+	*nr = *known;
 	return 0;
 }
 
@@ -296,7 +270,7 @@ static struct frame_slot *frame_new(struct viewer_calls *calls, const struct pfs
 }
 
 /* NULL: no memory. */
-static const struct frame_slot *frame_find(struct viewer_calls *calls, const struct pfs_frame *frame, uint64_t ts_ns)
+static struct frame_slot *frame_hashed(struct viewer_calls *calls, const struct pfs_frame *frame, uint64_t ts_ns)
 {
 	struct frame_key key = {
 		frame->addr, frame->off, frame->ino, frame->func, frame->name, frame->dev, frame->call, frame->pid, 0,
@@ -324,12 +298,28 @@ static const struct frame_slot *frame_find(struct viewer_calls *calls, const str
 	return NULL;
 }
 
-int viewer_calls_ahead(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns)
+/* NULL: no memory. */
+static const struct frame_slot *frame_find(struct viewer_calls *calls, const struct pfs_frame *frame, uint64_t ts_ns)
+{
+	struct viewer_calls_private *priv = calls->priv;
+	struct frame_slot **known;
+
+	if (!frame->nr || pfs_frame_is_memory(frame))
+		return frame_hashed(calls, frame, ts_ns);
+	if (!pfs_array_extend(priv->of_frames, priv->max_frames, (size_t)frame->nr + 1))
+		return NULL;
+	known = &priv->of_frames[frame->nr];
+	if (!*known)
+		*known = frame_hashed(calls, frame, ts_ns);
+	return *known;
+}
+
+int viewer_calls_ahead(struct viewer_calls *calls, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns)
 {
 	return learn_notes(calls->priv) ?: pfs_symbolizer_ahead(calls->priv->symbolizer, frames, nr, ts_ns);
 }
 
-int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns,
+int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns,
 		      uint32_t *call)
 {
 	int err = 0;
@@ -337,7 +327,7 @@ int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *frames
 	*call = 0;
 	viewer_calls_lock(calls);
 	while (!err && nr--) {
-		const struct frame_slot *slot = frame_find(calls, &frames[nr], ts_ns);
+		const struct frame_slot *slot = frame_find(calls, frames[nr], ts_ns);
 
 		err = slot ? 0 : -ENOMEM;
 		for (uint32_t i = slot ? slot->nr : 0; !err && i--;)

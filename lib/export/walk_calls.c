@@ -13,6 +13,7 @@ int viewer_walk_own_call(struct viewer_walk *walk, struct pfs_space *space, cons
 	uint64_t ip = f->ip, epoch;
 	unsigned int mode = f->mode;
 	struct pfs_frame frame;
+	const struct pfs_frame *frames = &frame;
 	typeof(walk->recent[0]) *recent = &walk->recent[(ip ^ ip >> 12 ^ (uintptr_t)space >> 6) % IP_CACHE];
 	int err = viewer_calls_epoch(&walk->viewer->calls, pid, f->ts_ns, &epoch);
 
@@ -21,7 +22,7 @@ int viewer_walk_own_call(struct viewer_walk *walk, struct pfs_space *space, cons
 	if (recent->space != space || recent->ip != ip || recent->layout != walk->layout || recent->mode != mode ||
 	    recent->epoch != epoch) {
 		frame = pfs_frame_of_fault(space, ip, mode, pid);
-		err = viewer_calls_find(&walk->viewer->calls, &frame, 1, f->ts_ns, &recent->call);
+		err = viewer_calls_find(&walk->viewer->calls, &frames, 1, f->ts_ns, &recent->call);
 		if (err)
 			return err;
 		recent->space = space;

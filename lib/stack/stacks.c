@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "stack/stacks.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/number.h"
@@ -18,6 +19,9 @@ struct stack_slot {
 
 struct pfs_stacks {
 	struct stack_slot *slots;
+	struct pfs_frame **frames; /* by their numbers less 1 */
+	uint32_t nr_frames, max_frames;
+	struct pfs_index frame_nrs;
 	struct pfs_intern *strings;
 };
 
@@ -31,6 +35,10 @@ void pfs_stacks_free(struct pfs_stacks *stacks)
 	if (!stacks)
 		return;
 	PFS_HASH_FREE(stacks->slots);
+	for (uint32_t i = 0; i < stacks->nr_frames; i++)
+		free(stacks->frames[i]);
+	free(stacks->frames);
+	free(stacks->frame_nrs.slots);
 	pfs_intern_free(stacks->strings);
 	free(stacks);
 }
@@ -74,31 +82,76 @@ struct pfs_frame pfs_frame_of_fault(struct pfs_space *space, uint64_t ip, enum p
 	return frame;
 }
 
-/* "0x7f12c0de1139", or the name of a function. 0 or -ENOMEM. */
-static int parse_frame(struct pfs_stacks *stacks, struct pfs_space *space, char *text, struct pfs_frame *frame)
+/* Their strings are interned. */
+static bool is_frame(const void *ctx, uint32_t nr, const void *key)
+{
+	const struct pfs_stacks *stacks = ctx;
+	const struct pfs_frame *a = stacks->frames[nr - 1], *b = key;
+
+	return a->addr == b->addr && a->func == b->func && a->name == b->name && a->off == b->off && a->ino == b->ino &&
+	       a->dev == b->dev && a->pid == b->pid && a->call == b->call;
+}
+
+static const struct pfs_frame *add_frame(struct pfs_stacks *stacks, const struct pfs_frame *frame)
+{
+	struct pfs_frame **added = pfs_array_add(stacks->frames, stacks->nr_frames, stacks->max_frames);
+
+	if (!added)
+		return NULL;
+	*added = malloc(sizeof(**added));
+	if (!*added) {
+		stacks->nr_frames--;
+		return NULL;
+	}
+	**added = *frame;
+	(*added)->nr = stacks->nr_frames;
+	return *added;
+}
+
+const struct pfs_frame *pfs_stacks_frame(struct pfs_stacks *stacks, const struct pfs_frame *frame)
+{
+	struct pfs_frame own = *frame;
+	const struct pfs_frame *found;
+	uint64_t hash = 0;
+	uint32_t *nr;
+
+	own.func = pfs_intern(&stacks->strings, frame->func);
+	own.name = pfs_intern(&stacks->strings, frame->name);
+	if ((frame->func && !own.func) || (frame->name && !own.name))
+		return NULL;
+	hash = pfs_index_hash(hash, own.addr);
+	hash = pfs_index_hash(hash, own.off ^ (uint64_t)own.call << 63);
+	hash = pfs_index_hash(hash, own.ino ^ (uint64_t)own.dev << 32);
+	hash = pfs_index_hash(hash, (uintptr_t)own.func ^ (uintptr_t)own.name ^ (uint64_t)own.pid << 48);
+	nr = pfs_index_find(&stacks->frame_nrs, hash, is_frame, stacks, &own);
+	if (!nr)
+		return NULL;
+	if (*nr)
+		return stacks->frames[*nr - 1];
+	found = add_frame(stacks, &own);
+	*nr = found ? found->nr : 0;
+	return found;
+}
+
+/* "0x7f12c0de1139", or the name of a function. */
+static void parse_frame(struct pfs_space *space, const char *text, struct pfs_frame *frame)
 {
 	uint64_t addr;
-	bool known;
 
 	if (!strncmp(text, "0x", 2) && text[2] && !*pfs_hex(text + 2, &addr)) {
 		frame->addr = addr;
 		place(space, frame);
-		known = frame->name;
-		if (known)
-			frame->name = pfs_intern(&stacks->strings, frame->name);
-		return known && !frame->name ? -ENOMEM : 0;
+	} else {
+		frame->func = text;
 	}
-	frame->func = pfs_intern(&stacks->strings, text);
-	return frame->func ? 0 : -ENOMEM;
 }
 
 /* Its text is changed. 0 or -ENOMEM. */
 static int parse(struct pfs_stacks *stacks, struct pfs_space *space, char *text, struct pfs_stack *stack)
 {
-	int err = 0;
-
-	for (char *word; !err && (word = strsep(&text, ";"));) {
-		struct pfs_frame *frame = &stack->frames[stack->nr_frames];
+	for (char *word; (word = strsep(&text, ";"));) {
+		struct pfs_frame frame = { .pid = stack->pid, .call = stack->nr_frames > 0 };
+		const struct pfs_frame *known;
 
 		if (!*word)
 			continue;
@@ -106,12 +159,14 @@ static int parse(struct pfs_stacks *stacks, struct pfs_space *space, char *text,
 			stack->cut = true;
 			break;
 		}
-		frame->call = stack->nr_frames++ > 0;
-		frame->pid = stack->pid;
-		err = parse_frame(stacks, space, word, frame);
-		stack->memory |= pfs_frame_is_memory(frame);
+		parse_frame(space, word, &frame);
+		known = pfs_stacks_frame(stacks, &frame);
+		if (!known)
+			return -ENOMEM;
+		stack->memory |= pfs_frame_is_memory(known);
+		stack->frames[stack->nr_frames++] = known;
 	}
-	return err;
+	return 0;
 }
 
 int pfs_stacks_event(struct pfs_stacks *stacks, const struct pfs_event *ev, const struct pfs_outcome *outcome)

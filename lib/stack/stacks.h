@@ -17,6 +17,7 @@ struct pfs_frame {
 	uint32_t dev;
 	int32_t pid; /* of its process; 0: unknown */
 	bool call;   /* addr is where a call returns: what called is the instruction before it */
+	uint32_t nr; /* of equal frames of the same stacks, from 1 without gaps; 0: it is of no stack */
 };
 
 /* In user mode and in no file that has a name: what is there may be a JIT compiler's, and change while the layout does not. */
@@ -34,7 +35,7 @@ struct pfs_stack {
 	bool cut;    /* more frames were not recorded */
 	bool memory; /* some frame does: pfs_frame_is_memory() */
 	uint32_t nr_frames;
-	struct pfs_frame frames[]; /* the innermost first; their strings are those of the stacks */
+	const struct pfs_frame *frames[]; /* the innermost first; equal ones are one, and live as long as the stacks */
 };
 
 /* All stacks of a recording. */
@@ -45,6 +46,9 @@ void pfs_stacks_free(struct pfs_stacks *stacks);
 
 /* Receives each event, and its outcome in the model; takes those that define a stack. 0 or -ENOMEM. */
 int pfs_stacks_event(struct pfs_stacks *stacks, const struct pfs_event *ev, const struct pfs_outcome *outcome);
+
+/* The same frame, with a number and strings of its own, as those of stacks. NULL: no memory. */
+const struct pfs_frame *pfs_stacks_frame(struct pfs_stacks *stacks, const struct pfs_frame *frame);
 
 /* The stack of that number; NULL: it was not defined so far. It lives as long as the stacks. */
 const struct pfs_stack *pfs_stacks_find(const struct pfs_stacks *stacks, uint64_t nr);

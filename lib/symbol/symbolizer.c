@@ -87,6 +87,9 @@ struct pfs_symbolizer {
 	struct function_name *names;
 	struct process *processes;
 	struct pfs_demangler demangler;
+	struct site **of_frames; /* by the numbers of frames that are not memory */
+	size_t max_frames;
+	uint32_t nr_places;
 	struct question *questions;
 	size_t nr_questions, max_questions;
 	char name[PFS_GUARD_MAX]; /* the answers of children */
@@ -130,6 +133,7 @@ void pfs_symbolizer_free(struct pfs_symbolizer *s)
 	PFS_HASH_FREE(s->build_ids);
 	PFS_HASH_FREE(s->names);
 	pfs_demangler_fini(&s->demangler);
+	free(s->of_frames);
 	free(s->questions);
 	pfs_intern_free(s->strings);
 	free(s);
@@ -317,8 +321,10 @@ static int take_lines(void *ctx, unsigned int i, const struct pfs_dwarf_place *f
 	struct pfs_place *places = calloc(nr, sizeof(*places));
 	int err = places ? 0 : -ENOMEM;
 
-	for (unsigned int k = 0; !err && k < nr; k++)
+	for (unsigned int k = 0; !err && k < nr; k++) {
 		err = complete_place(asked->s, &places[k], &found[k], &asked->sites[i]->one, k + 1 == nr);
+		places[k].nr = ++asked->s->nr_places;
+	}
 	if (err) {
 		free(places);
 		return err;
@@ -477,6 +483,7 @@ static int look_up(struct pfs_symbolizer *s, struct module *module, struct site 
 
 	site->places = &site->one;
 	site->nr = 1;
+	site->one.nr = ++s->nr_places;
 	err = !module		  ? kernel_place(s, &site->one, frame->func)
 	      : is_file(s, frame) ? file_place(s, module, site, frame)
 				  : memory_place(s, &site->one, module, frame, ts_ns);
@@ -485,8 +492,8 @@ static int look_up(struct pfs_symbolizer *s, struct module *module, struct site 
 	return err;
 }
 
-/* Its lines may be still to be asked for. NULL: no memory. */
-static struct site *find_site(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns)
+/* NULL: no memory. */
+static struct site *hashed_site(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns)
 {
 	bool kernel = is_kernel(frame), file = is_file(s, frame);
 	struct site_key key = { .at = file ? frame->off : frame->addr,
@@ -508,6 +515,21 @@ static struct site *find_site(struct pfs_symbolizer *s, const struct pfs_frame *
 	return site && (site->nr || !look_up(s, module, site, frame, ts_ns)) ? site : NULL;
 }
 
+/* Its lines may be still to be asked for. NULL: no memory. */
+static struct site *find_site(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns)
+{
+	struct site **known;
+
+	if (!frame->nr || !(is_kernel(frame) || is_file(s, frame)))
+		return hashed_site(s, frame, ts_ns);
+	if (!pfs_array_extend(s->of_frames, s->max_frames, (size_t)frame->nr + 1))
+		return NULL;
+	known = &s->of_frames[frame->nr];
+	if (!*known)
+		*known = hashed_site(s, frame, ts_ns);
+	return *known;
+}
+
 const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns,
 					     uint32_t *nr)
 {
@@ -519,10 +541,10 @@ const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const str
 	return site->places;
 }
 
-int pfs_symbolizer_ahead(struct pfs_symbolizer *s, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns)
+int pfs_symbolizer_ahead(struct pfs_symbolizer *s, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns)
 {
 	for (uint32_t i = 0; (s->options.lines || s->options.inlines) && i < nr; i++)
-		if (is_file(s, &frames[i]) && !find_site(s, &frames[i], ts_ns))
+		if (is_file(s, frames[i]) && !find_site(s, frames[i], ts_ns))
 			return -ENOMEM;
 	return 0;
 }

@@ -42,6 +42,7 @@ struct pfs_place {
 	unsigned int line;    /* 0: unknown */
 	bool inlined;	      /* into the next place */
 	const char *why;      /* func is unknown: the reason; else NULL */
+	uint32_t nr;	      /* of places of the same symbolizer, from 1 without gaps; 0: it is of none */
 };
 
 struct pfs_symbolizer;
@@ -76,7 +77,7 @@ const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const str
  * These will be wanted: the next pfs_symbolizer_frame() asks for the source lines of all of them, which costs far less than one by
  * one. 0 or -ENOMEM.
  */
-int pfs_symbolizer_ahead(struct pfs_symbolizer *s, const struct pfs_frame *frames, uint32_t nr, uint64_t ts_ns);
+int pfs_symbolizer_ahead(struct pfs_symbolizer *s, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns);
 
 /*
  * What kept names from being found ("/usr/bin/x: another build-id now"): the next one from *at on, which begins with 0; in

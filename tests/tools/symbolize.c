@@ -21,12 +21,14 @@ static void put(const struct pfs_place *place)
 	printf("|%s:%u\n", place->source ? place->source : "??", place->line);
 }
 
-/* As many as are there, and at most `max`: those of `file`. */
-static uint32_t read_frames(struct pfs_frame *frames, uint32_t max, const struct pfs_frame *file)
+enum { MAX_FRAMES = 100 };
+
+/* As many as are there, and at most MAX_FRAMES: those of `file`. */
+static uint32_t read_frames(struct pfs_frame *frames, const struct pfs_frame *file)
 {
 	uint32_t nr = 0;
 
-	for (; nr < max; nr++) {
+	for (; nr < MAX_FRAMES; nr++) {
 		frames[nr] = *file;
 		if (scanf("%" SCNx64, &frames[nr].off) != 1)
 			break;
@@ -37,9 +39,12 @@ static uint32_t read_frames(struct pfs_frame *frames, uint32_t max, const struct
 /* False: no memory. */
 static bool put_frames(struct pfs_symbolizer *s, const struct pfs_frame *frames, uint32_t nr_frames)
 {
+	const struct pfs_frame *all[MAX_FRAMES];
 	uint32_t nr;
 
-	if (pfs_symbolizer_ahead(s, frames, nr_frames, 0))
+	for (uint32_t i = 0; i < nr_frames; i++)
+		all[i] = &frames[i];
+	if (pfs_symbolizer_ahead(s, all, nr_frames, 0))
 		return false;
 	for (uint32_t i = 0; i < nr_frames; i++) {
 		const struct pfs_place *places = pfs_symbolizer_frame(s, &frames[i], 0, &nr);
@@ -55,7 +60,7 @@ static bool put_frames(struct pfs_symbolizer *s, const struct pfs_frame *frames,
 int main(int argc, char **argv)
 {
 	struct pfs_symbolizer_options options = { .lines = true, .inlines = true };
-	struct pfs_frame frame = { .name = argv[1] }, frames[100];
+	struct pfs_frame frame = { .name = argv[1] }, frames[MAX_FRAMES];
 	struct pfs_symbolizer *s;
 	unsigned int at = 0;
 	char line[4200];
@@ -73,7 +78,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2 && *argv[2] && pfs_symbolizer_build_id(s, frame.dev, frame.ino, argv[2]))
 		return 1;
-	while ((nr = read_frames(frames, 100, &frame)))
+	while ((nr = read_frames(frames, &frame)))
 		if (!put_frames(s, frames, nr))
 			return 1;
 	while (pfs_symbolizer_problem(s, &at, line, sizeof(line)))
