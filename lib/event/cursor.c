@@ -20,16 +20,8 @@ static bool is_name_char(char c)
 	return is[(unsigned char)c];
 }
 
-/* A byte may alias the cursor: a loop that advances c->at would store and load it for each one. So the first ones have a copy. */
-
-void pfs_cursor_spaces(struct pfs_cursor *c)
-{
-	const char *end = c->end, *at = c->at;
-
-	while (at < end && pfs_is_space(*at))
-		at++;
-	c->at = at;
-}
+/* A byte may alias the cursor: a loop that advances c->at would store and load it for each one. So loops over names and numbers, and
+ * pfs_cursor_spaces(), have a copy. */
 
 size_t pfs_cursor_name(struct pfs_cursor *c, const char *why)
 {

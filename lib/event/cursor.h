@@ -32,7 +32,15 @@ static inline bool pfs_same_name(const char *known, const char *name, size_t len
 }
 
 void pfs_cursor_fail(struct pfs_cursor *c, const char *token, const char *why);
-void pfs_cursor_spaces(struct pfs_cursor *c);
+
+static inline void pfs_cursor_spaces(struct pfs_cursor *c)
+{
+	const char *end = c->end, *at = c->at;
+
+	while (at < end && pfs_is_space(*at))
+		at++;
+	c->at = at;
+}
 
 /* A lower-case letter, then letters, digits and _. Returns its length, or 0 with `why` set. */
 size_t pfs_cursor_name(struct pfs_cursor *c, const char *why);

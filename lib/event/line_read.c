@@ -29,9 +29,12 @@ struct pfs_line_reader {
 	struct pfs_sink sink;
 	struct pfs_line_stats stats;
 	struct name_table kinds, fields;
-	int failed;    /* what every further call returns */
-	bool skipping; /* the rest of a line that is too long */
-	char *carry;   /* start of a line whose end has not come yet */
+	uint8_t next[PFS_NR_FIELDS +
+		     1];    /* the field that came behind each one last; of PFS_NR_FIELDS: at the beginning */
+	unsigned int field; /* that was read last */
+	int failed;	    /* what every further call returns */
+	bool skipping;	    /* the rest of a line that is too long */
+	char *carry;	    /* start of a line whose end has not come yet */
 	size_t carried, max_carry;
 	char *strings; /* of the event in hand; no longer than its line */
 	size_t max_strings;
@@ -65,22 +68,49 @@ static int table_find(const struct name_table *table, const char *name, size_t l
 	return -ENOENT;
 }
 
+/* Lines of a kind have their fields in the same order, as a rule: that name is read and found at once. -1: it is another one. */
+static int expected_field(const struct pfs_line_reader *reader, struct pfs_cursor *c)
+{
+	int field = reader->next[reader->field];
+	const char *known = pfs_fields[field].name, *at = c->at, *end = c->end;
+
+	for (; at < end && *at == *known; at++, known++)
+		;
+	if (*known || at == end || (*at != '=' && *at != '~'))
+		return -1;
+	c->at = at;
+	return field;
+}
+
+/* The field whose name begins here; -ENOENT: an unknown one. On an error c->why is set. */
+static int find_field(struct pfs_line_reader *reader, struct pfs_cursor *c)
+{
+	const char *name = c->at;
+	int field = expected_field(reader, c);
+	size_t len;
+
+	if (field >= 0)
+		return field;
+	len = pfs_cursor_name(c, "a field like name=value is missing here");
+	if (!c->why && (c->at == c->end || (*c->at != '=' && *c->at != '~')))
+		pfs_cursor_fail(c, name, "this field has no = or ~ behind its name");
+	field = c->why ? -ENOENT : table_find(&reader->fields, name, len);
+	if (field >= 0)
+		reader->next[reader->field] = field;
+	return field;
+}
+
 /* addr=7f0012345000, class~minor */
 static void read_field(struct pfs_line_reader *reader, struct pfs_cursor *c, struct pfs_event *ev)
 {
 	const char *name = c->at;
-	size_t len = pfs_cursor_name(c, "a field like name=value is missing here");
+	int field = find_field(reader, c);
 	bool inferred;
-	int field;
 
 	if (c->why)
 		return;
-	if (c->at == c->end || (*c->at != '=' && *c->at != '~')) {
-		pfs_cursor_fail(c, name, "this field has no = or ~ behind its name");
-		return;
-	}
 	inferred = *c->at++ == '~';
-	field = table_find(&reader->fields, name, len);
+	reader->field = field < 0 ? reader->field : (unsigned int)field;
 	if (field < 0) {
 		c->nr_unknown++;
 		pfs_cursor_skip(c);
@@ -193,6 +223,7 @@ static int read_event(struct pfs_line_reader *reader, struct pfs_cursor *c)
 		return 0;
 	}
 	ev.kind = kind;
+	reader->field = PFS_NR_FIELDS;
 	for (pfs_cursor_spaces(c); !c->why && c->at < c->end; pfs_cursor_spaces(c))
 		read_field(reader, c, &ev);
 	if (c->why) {
