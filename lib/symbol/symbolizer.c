@@ -357,6 +357,11 @@ static int ask_module(struct asked *asked)
 				    s->options.inlines, s->lines, take_lines, asked);
 }
 
+static int by_addr(const void *a, const void *b)
+{
+	return pfs_order(((const struct question *)a)->addr, ((const struct question *)b)->addr);
+}
+
 static int ask_all(struct pfs_symbolizer *s)
 {
 	struct asked asked = { .s = s };
@@ -368,6 +373,7 @@ static int ask_all(struct pfs_symbolizer *s)
 	asked.addrs = malloc(s->nr_questions * sizeof(*asked.addrs));
 	if (!asked.sites || !asked.addrs)
 		err = -ENOMEM;
+	qsort(s->questions, s->nr_questions, sizeof(*s->questions), by_addr); /* what lies near is in the cache */
 	while (!err && s->nr_questions)
 		err = ask_module(&asked);
 	free(asked.sites);
