@@ -68,7 +68,7 @@ int pfs_symbolizer_prepare_jit(struct pfs_jit *jit, const struct pfs_debug_files
 
 /*
  * At least one place, the innermost inlined function first; *nr of them: what was there at that time. They and their strings
- * live as long as the symbolizer. NULL: no memory.
+ * live as long as the symbolizer. Frames of stacks are those of one pfs_stacks. NULL: no memory.
  */
 const struct pfs_place *pfs_symbolizer_frame(struct pfs_symbolizer *s, const struct pfs_frame *frame, uint64_t ts_ns,
 					     uint32_t *nr);
