@@ -21,6 +21,10 @@ FUZZ_DEPS  := $(BUILD_DEPS) clang libclang-rt-dev llvm
 VM_DEPS    := qemu-system-x86 qemu-system-arm cpio kmod e2fsprogs xz-utils util-linux systemtap systemtap-runtime \
 	mmdebstrap gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 VM_KERNELS := $$(tests/vm/kernel -p)
+# Packages of npm: name, version, checksum, and the folder that is wanted.
+SPEEDSCOPE       := speedscope 1.25.0 2831f1e0d26df914b477e522d78b8485511495a6af81a0b88158f8b48f9e0d03 package/dist/release
+FIREFOX_PROFILER := @firefox-devtools/profiler-cli 0.10.0 41a25d3ef0c1131f5286eb098489f2868d7b9a627424023fc6e7aff9a33f85e2 \
+	package/dist
 
 O       ?= build
 prefix  ?= /usr/local
@@ -200,7 +204,8 @@ deps:		## install the packages for building (Debian; as root or by sudo)
 
 deps-tests:	## ... and those for the tests, but for fuzzing and virtual machines
 	$(call install_missing,$(TEST_DEPS) $(LINT_DEPS))
-	@tests/tools/speedscope.sh $(O)/speedscope
+	@tests/tools/npm_package.sh $(O)/speedscope $(SPEEDSCOPE)
+	@tests/tools/npm_package.sh $(O)/firefox-profiler $(FIREFOX_PROFILER)
 	@tests/tools/go_pprof.sh $(O)/go-pprof
 
 deps-fuzz:	## ... and those for fuzzing
