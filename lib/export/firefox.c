@@ -146,10 +146,10 @@ static int fault_data(void *ctx, const void *record)
 
 	pfs_json_begin(json, NULL, "{");
 	pfs_json_word(json, "type", "PageFault");
-	pfs_json_u64(json, "addr", r->addr);
+	put_address(json, "addr", r->addr);
 	pfs_json_u64(json, "region", r->region);
 	if (r->has_off)
-		pfs_json_u64(json, "offset", r->off);
+		put_address(json, "offset", r->off);
 	put_unknown(viewer, "access", viewer_access[r->access]);
 	put_unknown(viewer, "mode", viewer_word(PFS_F_MODE, r->mode));
 	put_unknown(viewer, "class", viewer_word(PFS_F_CLASS, r->class));
@@ -182,7 +182,7 @@ static int region_data(void *ctx, const void *record)
 	pfs_json_word(json, "perms", r->perms);
 	pfs_json_u64(json, "size", r->end - r->start);
 	if (r->has_off)
-		pfs_json_u64(json, "offset", r->off);
+		put_address(json, "offset", r->off);
 	pfs_json_u64(json, "faults", r->faults);
 	pfs_json_end(json, "}");
 	return 0;

@@ -55,6 +55,15 @@ static inline void put_ms(struct pfs_json *json, const char *key, uint64_t ns)
 	pfs_json_done(json, p);
 }
 
+/* "0x7ffff7fbf000". As text: of a number the viewer's format "hexadecimal" shows the lower 32 bits. */
+static inline void put_address(struct pfs_json *json, const char *key, uint64_t address)
+{
+	char *p = put_hex(put_text(pfs_json_next(json, key), "\"0x"), address);
+
+	*p++ = '"';
+	pfs_json_done(json, p);
+}
+
 static inline void put_null(struct pfs_json *json, const char *key)
 {
 	pfs_json_raw(json, key, "null");

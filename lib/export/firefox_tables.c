@@ -66,9 +66,9 @@ static void put_schema(struct pfs_json *json, const char *name, const char *labe
 static void put_schemas(struct pfs_json *json)
 {
 	static const char *const fault[][3] = {
-		{ "addr", "Address", "hexadecimal" },
+		{ "addr", "Address", "string" },
 		{ "region", "Region", "unique-string" },
-		{ "offset", "Offset in the file", "hexadecimal" },
+		{ "offset", "Offset in the file", "string" },
 		{ "access", "Access", "unique-string" },
 		{ "mode", "Mode", "unique-string" },
 		{ "class", "Class", "unique-string" },
@@ -83,7 +83,7 @@ static void put_schemas(struct pfs_json *json)
 		{ "range", "Addresses", "string" },
 		{ "perms", "Permissions", "string" },
 		{ "size", "Size", "bytes" },
-		{ "offset", "Offset in the file", "hexadecimal" },
+		{ "offset", "Offset in the file", "string" },
 		{ "faults", "Faults on its pages", "integer" },
 		{ NULL },
 	};

@@ -183,7 +183,7 @@ is "$(jq -c '[.threads[] | [.name, .isMainThread, .tid, .samples.length, .marker
 	'firefox: threads, samples, markers: one of lost events'
 is "$(jq -c '.shared.stringArray as $s | .threads[0].markers.data[3] | .region |= $s[.] | .class |= $s[.] | .faultClass |= $s[.] | .access |= $s[.] |
 	.mode |= $s[.]' "$T/firefox")" \
-	'{"type":"PageFault","addr":536870912,"region":"/d/a\\nb\\xff\\\\c<i>'\''","offset":4096,"access":"read","mode":"kernel","class":"major","faultClass":"unknown: no error code","cause":{"stack":4}}' \
+	'{"type":"PageFault","addr":"0x20000000","region":"/d/a\\nb\\xff\\\\c<i>'\''","offset":"0x1000","access":"read","mode":"kernel","class":"major","faultClass":"unknown: no error code","cause":{"stack":4}}' \
 	'firefox: a marker has all of a fault'
 is "$(jq -c '.threads[0].nativeAllocations | [.weightType, .weight, .memoryAddress, .threadId, .stack]' "$T/firefox")" \
 	'["bytes",[4096,4096,4096,4096,-4096,-4096],[268435456,268439552,536870912,268443648,268435456,536870912],[7,7,7,8,7,7],[2,2,4,5,2,4]]' \
