@@ -41,6 +41,12 @@ int firefox_libs(struct pfs_viewer *viewer, uint32_t *lib_of, uint32_t *nr);
 int firefox_functions(const struct viewer_calls *calls, uint32_t *func_of);
 void firefox_shared(struct pfs_viewer *viewer, const uint32_t *lib_of, uint32_t nr_libs, const uint32_t *func_of);
 
+/* Right after the last event: the charts end then. */
+static inline uint64_t firefox_end_ns(const struct pfs_viewer *viewer)
+{
+	return viewer_ns(viewer, viewer->end_ns) + 1;
+}
+
 /* ---- values ---- */
 
 /* Milliseconds, exact. */

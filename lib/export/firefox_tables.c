@@ -106,8 +106,10 @@ void firefox_meta(struct pfs_viewer *viewer)
 	const char *uname = viewer_note(viewer, "uname"), *machine = viewer_note(viewer, "machine");
 
 	pfs_json_begin(json, "meta", "{");
-	pfs_json_u64(json, "interval", 1);
-	pfs_json_u64(json, "startTime", 0); /* of the day: a recording does not have it */
+	put_ms(json, "interval", UINT64_C(1) << viewer->bin_shift); /* how wide a sample is drawn */
+	pfs_json_u64(json, "startTime", 0);			    /* of the day: a recording does not have it */
+	put_ms(json, "profilingStartTime", viewer_ns(viewer, viewer->first_ns));
+	put_ms(json, "profilingEndTime", firefox_end_ns(viewer) + 1); /* what is then is not shown */
 	pfs_json_u64(json, "startTimeAsClockMonotonicNanosecondsSinceBoot", viewer->base_ns);
 	pfs_json_u64(json, "processType", 0);
 	pfs_json_string(json, "product", viewer_title(viewer));
