@@ -426,8 +426,21 @@ static int64_t bin_value(const struct pfs_viewer *viewer, const struct viewer_bi
 	return memory ? bin->pages * (INT64_C(1) << viewer->model->page_shift) : bin->faults;
 }
 
+static void put_tooltip_row(struct pfs_json *json, const char *source, const char *unit, const char *label)
+{
+	pfs_json_begin(json, NULL, "{");
+	pfs_json_word(json, "type", "value");
+	pfs_json_word(json, "source", source);
+	pfs_json_begin(json, "format", "{");
+	pfs_json_word(json, "unit", unit);
+	pfs_json_end(json, "}");
+	pfs_json_word(json, "label", label);
+	pfs_json_end(json, "}");
+}
+
 static void put_counter(struct pfs_viewer *viewer, uint32_t nr, bool memory)
 {
+	const char *unit = memory ? "bytes" : "number";
 	const struct firefox *f = viewer->state;
 	const struct viewer_proc *proc = viewer->procs[nr];
 	struct pfs_json *json = &viewer->json;
@@ -456,14 +469,9 @@ static void put_counter(struct pfs_viewer *viewer, uint32_t nr, bool memory)
 	pfs_json_u64(json, "sortWeight", memory ? 20 : 10);
 	pfs_json_word(json, "label", memory ? "Resident memory" : "Faults");
 	pfs_json_begin(json, "tooltipRows", "[");
-	pfs_json_begin(json, NULL, "{");
-	pfs_json_word(json, "type", "value");
-	pfs_json_word(json, "source", memory ? "accumulated" : "count");
-	pfs_json_begin(json, "format", "{");
-	pfs_json_word(json, "unit", memory ? "bytes" : "number");
-	pfs_json_end(json, "}");
-	pfs_json_word(json, "label", memory ? "resident at this time" : "faults here");
-	pfs_json_end(json, "}");
+	put_tooltip_row(json, memory ? "accumulated" : "count", unit, memory ? "resident at this time" : "faults here");
+	put_tooltip_row(json, memory ? "count-range" : "committed-range-total", unit,
+			memory ? "range in the graph" : "faults in the visible range");
 	pfs_json_end(json, "]");
 	pfs_json_end(json, "}");
 	pfs_json_begin(json, "samples", "{");
