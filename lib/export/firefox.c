@@ -426,6 +426,14 @@ static int64_t bin_value(const struct pfs_viewer *viewer, const struct viewer_bi
 	return memory ? bin->pages * (INT64_C(1) << viewer->model->page_shift) : bin->faults;
 }
 
+/* When the bin begins, or all ends. */
+static uint64_t moment_of(const struct pfs_viewer *viewer, uint32_t bin)
+{
+	uint64_t ns = (uint64_t)bin << viewer->bin_shift, end_ns = firefox_end_ns(viewer);
+
+	return ns < end_ns ? ns : end_ns;
+}
+
 static void put_tooltip_row(struct pfs_json *json, const char *source, const char *unit, const char *label)
 {
 	pfs_json_begin(json, NULL, "{");
@@ -438,6 +446,7 @@ static void put_tooltip_row(struct pfs_json *json, const char *source, const cha
 	pfs_json_end(json, "}");
 }
 
+/* A sample has what came since the one before: a bin is the sample at its end. There is none before its first one. */
 static void put_counter(struct pfs_viewer *viewer, uint32_t nr, bool memory)
 {
 	const char *unit = memory ? "bytes" : "number";
@@ -445,12 +454,11 @@ static void put_counter(struct pfs_viewer *viewer, uint32_t nr, bool memory)
 	const struct viewer_proc *proc = viewer->procs[nr];
 	struct pfs_json *json = &viewer->json;
 	uint32_t first = viewer_ns(viewer, proc->first_ns) >> viewer->bin_shift;
-	uint32_t last = viewer_ns(viewer, proc->last_ns) >> viewer->bin_shift, bins;
+	uint32_t last = viewer_ns(viewer, proc->last_ns) >> viewer->bin_shift;
+	uint32_t nr_samples = last - first + (moment_of(viewer, last + 1) < firefox_end_ns(viewer) ? 3 : 2);
+	const struct viewer_bin *bins = &proc->bins[first];
 	char pid[VIEWER_PID_MAX];
 
-	/* One empty bin before, where there is room, and one behind. */
-	first -= first > 0;
-	bins = (last + 1 < VIEWER_BINS ? last + 1 : last) - first + 1;
 	pfs_json_line(json, "\n");
 	pfs_json_begin(json, NULL, "{");
 	pfs_json_word(json, "name", memory ? "resident" : "faults");
@@ -475,9 +483,10 @@ static void put_counter(struct pfs_viewer *viewer, uint32_t nr, bool memory)
 	pfs_json_end(json, "]");
 	pfs_json_end(json, "}");
 	pfs_json_begin(json, "samples", "{");
-	PUT_ARRAY(json, "time", bins, put_ms(json, NULL, (uint64_t)(first + i) << viewer->bin_shift));
-	PUT_ARRAY(json, "count", bins, pfs_json_i64(json, NULL, bin_value(viewer, &proc->bins[first + i], memory)));
-	pfs_json_u64(json, "length", bins);
+	PUT_ARRAY(json, "time", nr_samples, put_ms(json, NULL, moment_of(viewer, first + i)));
+	PUT_ARRAY(json, "count", nr_samples,
+		  pfs_json_i64(json, NULL, i && i <= last - first + 1 ? bin_value(viewer, &bins[i - 1], memory) : 0));
+	pfs_json_u64(json, "length", nr_samples);
 	pfs_json_end(json, "}");
 	pfs_json_end(json, "}");
 }
