@@ -13,7 +13,7 @@
 BUILD_DEPS := gcc make pkg-config libc6-dev libtracefs-dev libtraceevent-dev libzstd-dev \
 	zlib1g-dev uthash-dev libiberty-dev libcairo2-dev libelf-dev libdw-dev libdebuginfod-dev libsqlite3-dev
 TEST_DEPS  := $(BUILD_DEPS) perl libcmocka-dev libjansson-dev libtracecmd-dev trace-cmd mandoc procps strace systemtap \
-	systemtap-runtime libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap podman crun systemd zsh \
+	systemtap-runtime jq libxml2-utils chromium sqlite3 debootstrap git tmux bubblewrap podman crun systemd zsh \
 	fish xz-utils libcap2-bin linux-perf g++ binutils libdw1 libdebuginfod1 valgrind
 LINT_DEPS  := clang-format clang-tidy shellcheck
 DEB_DEPS   := $(BUILD_DEPS) dpkg-dev debhelper fakeroot lintian blhc xz-utils debootstrap git
