@@ -154,7 +154,7 @@ else
 	diag 'no pprof of Go: it was not asked'
 fi
 
-# ---- Firefox: by the types of version 66 of its processed format ----
+# ---- Firefox: by the types of version 66 of its processed format; firefox.t asks its own loader ----
 
 same_lengths='[.. | objects | select(has("length") and (.length | type) == "number") | .length as $n |
 	to_entries[] | select(.value | type == "array") | select((.value | length) != $n) | .key]'

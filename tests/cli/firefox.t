@@ -1,0 +1,259 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# pfscope export --to firefox, read by Firefox Profiler's own loader and queries (its profiler-cli): threads, faults by function,
+# markers with their stacks and facts, charts, lost events and retained memory are those of the report, of the folded
+# stacks and of the events.
+# timeout: 600
+
+. "${0%/*}/../tap.sh"
+need_programs awk gcc jq nm node readelf setpriv xz
+cli=$(dirname "$BUILD")/$(basename "$BUILD" -san)/firefox-profiler/profiler-cli.js
+[ -f "$cli" ] || skip_all 'profiler-cli is missing: make deps-tests'
+
+# It keeps the profile in a daemon, which has a socket there: the path of one has no more than 107 bytes.
+export PROFILER_CLI_SESSION_DIR=$T/sessions
+[ ${#T} -le 80 ] || PROFILER_CLI_SESSION_DIR=$(mktemp -d /tmp/pfscope-test.XXXXXX)
+at_exit rm -rf "$PROFILER_CLI_SESSION_DIR"
+
+# `profiler-cli load' gives its daemon half a second, which is too little on a busy machine. So the test starts the daemon, which
+# ends with the test, also when that is killed.
+daemon=
+at_exit end_daemon
+end_daemon()
+{
+	[ "$daemon" ] || return 0
+	firefox stop >/dev/null
+	{ kill "$daemon"; wait "$daemon"; } 2>/dev/null
+	rm -rf "$PROFILER_CLI_SESSION_DIR"
+	daemon=
+}
+
+# firefox COMMAND...: of profiler-cli.
+firefox()
+{
+	timeout --foreground 60 node "$cli" "$@" --session test 2>&1
+}
+
+# open_profile FILE [OPTION...]: exports and loads the recording. $T/threads has its threads then, $T/info processes and the whole.
+open_profile()
+{
+	recording=$1 options=("${@:2}")
+	end_daemon
+	mkdir -p "$PROFILER_CLI_SESSION_DIR"
+	"$PFSCOPE" export --to firefox -o "$T/profile.json" "${options[@]}" "$recording"
+	setpriv --pdeathsig KILL node "$cli" --daemon "$T/profile.json" --session test >/dev/null 2>&1 &
+	daemon=$!
+	ok "${*##*/}: is loaded" wait_for 60 grep -q 'Profile loaded successfully' "$PROFILER_CLI_SESSION_DIR/test.log" ||
+		diag "$(cat "$PROFILER_CLI_SESSION_DIR/test.log")"
+	firefox thread list --sort index --json >"$T/threads"
+	firefox profile info --all --json >"$T/info"
+}
+
+# report TABLE FILTER: of the same recording, as jq prints it.
+report()
+{
+	"$PFSCOPE" report --json --by "$1" "${options[@]}" "$recording" | jq -r ".$1[] | $2"
+}
+
+# column_of FILE FILTER: what jq prints of it, sorted.
+column_of()
+{
+	jq -r "$2" "$1" | sort
+}
+
+# thread_queries HANDLE PID TID: compares the functions and stacks of one thread.
+thread_queries()
+{
+	local thread=$1 pid=$2 tid=$3
+
+	"$PFSCOPE" export --to folded --pid "$pid" --tid "$tid" "${options[@]}" "$recording" 2>/dev/null | sed 's/^[^;]*;//' >"$T/folded"
+	firefox thread functions --thread "$thread" --limit 0 --json >"$T/functions"
+	firefox thread samples-top-down --thread "$thread" --max-lines 100000 --json >"$T/tree"
+	jq -r '.functions[] | "\(.selfSamples) \(.totalSamples) \(.name | gsub(";"; ":"))"' "$T/functions" |
+		awk '{ self = $1; total = $2; sub(/^[0-9]+ [0-9]+ /, ""); s[$0] += self; t[$0] += total }
+			END { for (f in t) print s[f], t[f], f }' | sort >"$T/functions.got"
+	awk '{ n = $NF; sub(/ [0-9]+$/, ""); k = split($0, at, ";"); self[at[k]] += n
+		split("", seen); for (i = 1; i <= k; i++) if (!seen[at[i]]++) all[at[i]] += n }
+		END { for (f in all) print self[f] + 0, all[f], f }' "$T/folded" | sort >"$T/functions.wanted"
+	same "$T/functions.got" "$T/functions.wanted" "... thread $tid: $(wc -l <"$T/functions.wanted") functions, alone and with those that they called"
+	jq -r 'def walk($above): ($above + [.name | gsub(";"; ":")]) as $path |
+		(select(.selfSamples > 0) | "\($path[1:] | join(";")) \(.selfSamples)"), (.children[] | walk($path));
+		.regularCallTree | walk([])' "$T/tree" | sort >"$T/tree.got"
+	awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' "$T/folded" | sort >"$T/tree.wanted"
+	same "$T/tree.got" "$T/tree.wanted" "... thread $tid: $(wc -l <"$T/folded") lines of stacks, frame by frame"
+}
+
+# all_queries: compares all of the profile with the report, the folded stacks and the events.
+all_queries()
+{
+	local base_ns lost thread pid tid
+
+	is "$(grep -v '^\[LOG\]' "$PROFILER_CLI_SESSION_DIR"/*.log)" '' '... without a warning'
+	is "$(column_of "$T/info" .processCount) $(column_of "$T/info" '.processes[] | "\(.pid) \(.name)"')" \
+		"$(report process .pid | wc -l) $(report process '"\(.pid) \(.comm // "?")"' | sort)" '... processes'
+	is "$(jq -r '.threads[] | select(.tid != "regions") | "\(.pid) \(.tid)"' "$T/threads" | sort)" \
+		"$(report thread '"\(.pid) \(.tid)"' | sort)" '... threads'
+
+	rm -f "$T/faults" "$T/regions" "$T/losses"
+	touch "$T/regions" "$T/losses"
+	while read -r thread pid tid; do
+		firefox thread markers --thread "$thread" --list --limit 0 --json >"$T/markers"
+		jq -c --arg pid "$pid" --arg tid "$tid" '.flatMarkers[] | . + { pid: $pid, tid: $tid } +
+			{ at: ((.fields // []) | map({ (.key): .formattedValue }) | add // {}) }' "$T/markers" >"$T/list"
+		jq -c 'select(.markerType == "PageFault")' "$T/list" >>"$T/faults"
+		jq -c 'select(.markerType == "Region")' "$T/list" >>"$T/regions"
+		jq -c 'select(.markerType == "Lost")' "$T/list" >>"$T/losses"
+		is "$(jq -c 'select(.markerType | IN("PageFault", "Region", "Lost") | not)' "$T/list")" '' "... thread $tid: markers have a known type"
+		[ "$tid" = regions ] || thread_queries "$thread" "$pid" "$tid"
+	done < <(jq -r '.threads[] | "\(.threadHandle) \(.pid) \(.tid)"' "$T/threads")
+
+	is "$(jq -r '"\(.pid) \(.tid) \(.name)"' "$T/faults" | awk '{ n[$1 " " $2]++; major[$1 " " $2] += $3 == "Major" }
+		END { for (t in n) print t, n[t], major[t] }' | sort)" "$(report thread '"\(.pid) \(.tid) \(.faults) \(.major)"' | sort)" \
+		'... faults of each thread, and major ones'
+	is "$(jq -r '"\(.pid) \(.at.region)"' "$T/faults" | sort | uniq -c | awk '{ $1 = $1; print }')" \
+		"$(report region 'select(.faults > 0) | "\(.faults) \(.pid) \(.name)"' | awk '{ n = $1; sub(/^[0-9]+ /, ""); sum[$0] += n }
+			END { for (r in sum) print sum[r], r }' | sort -k2)" '... faults of each region'
+	is "$(jq -r '.at.faultClass // "none"' "$T/faults" | sort | uniq -c | awk '{ $1 = $1; print }' | sort)" \
+		"$(report class 'select(.faults > 0) | "\(.faults) \(.class)"' | sort)" '... faults of each class'
+	base_ns=$("$PFSCOPE" report --json "$recording" | jq .recording.start_ns)
+	jq -r '"\(.start * 1000000 | round) \(.tid) \(.at.addr) \(.at.access // "") \(.at.mode // "")"' "$T/faults" | sort >"$T/faults.got"
+	"$PFSCOPE" events "$recording" | awk -v base="$base_ns" '$2 == "fault" { split("", at)
+		for (i = 3; i <= NF; i++) { split($i, field, "="); at[field[1]] = field[2] }
+		split($1, s, "."); access = at["access"] == "exec" ? "execute" : at["access"]
+		printf "%d %s 0x%s %s %s\n", s[1] * 1000000000 + s[2] - base, at["tid"], at["addr"], access, at["mode"] }' | sort >"$T/faults.wanted"
+	is "$(comm -23 "$T/faults.got" "$T/faults.wanted")" '' '... times, addresses, accesses and modes are those of the events'
+	jq -r '"\(.pid) \(.at.range) \(.at.perms) \(.at.faults | gsub(","; "")) \(.name)"' "$T/regions" | sort >"$T/regions.got"
+	report region 'select(.gone != null and .perms != "") |
+		"\(.pid) \(.range | split("-") | map(ltrimstr("0") | sub("^0+"; "")) | join("-")) \(.perms) \(.faults) \(.name)"' | sort >"$T/regions.wanted"
+	is "$(comm -13 "$T/regions.got" "$T/regions.wanted")" '' "... $(wc -l <"$T/regions.wanted") regions"
+	is "$(comm -23 "$T/regions.got" "$T/regions.wanted" | grep -vE '^[0-9]+ [0-9a-f]+-[0-9a-f]+ [-rwxps?]{4} 0 ')" '' \
+		'... and no others with faults'
+	lost=$("$PFSCOPE" report --json "$recording" | jq .recording.lost)
+	is "$(jq -s 'map(.data.count) | add // 0' "$T/losses")" $((lost * $(report process .pid | wc -l))) "... $lost lost events, in each process"
+
+	firefox counter list --json >"$T/counters"
+	is "$(column_of "$T/counters" '.counters[] | select(.name == "faults") | "\(.pid) \(.stats[0].value)"')" \
+		"$(report process '"\(.pid) \(.faults)"' | sort)" '... the charts of faults add up'
+}
+
+# resident: of each process lines "PID BYTES": at the end by the chart, and what is retained of the allocations.
+resident()
+{
+	local handle pid main
+
+	while read -r handle pid main; do
+		firefox counter info "$handle" --json >"$T/counter"
+		firefox thread functions --thread "$main" --strategy native-retained-allocations --limit 0 --json >"$T/retained"
+		echo "$pid $(jq '.overTime[-1].value' "$T/counter") $(jq '[.functions[].selfSamples] | add // 0' "$T/retained")"
+	done < <(jq -r '.processes[] | .pid as $pid | .threads[0].threadHandle as $main |
+		.counters[] | select(.name == "resident") | "\(.counterHandle) \($pid) \($main)"' "$T/info") | sort
+}
+
+# ---- known facts ----
+
+cat >"$T/a.events" <<'END'
+# pfscope events 2
+0.001000000 note key="start" value="mono"
+0.001000000 note key="command" value="a\"b;c </script>"
+0.001000000 note key="machine" value="x86_64"
+0.001000100 exec pid=7 tid=7 comm="prog" name="/bin/prog"
+0.001001000 map pid=7 tid=7 start=400000 end=402000 perms=r-xp off=0 dev=8:1 ino=5 name="/bin/pr;og\"x"
+0.001002000 map pid=7 tid=7 start=10000000 end=10010000 perms=rw-p name=""
+0.001003000 map pid=7 tid=7 start=7ff120000000 end=7ff320000000 perms=rw-s off=4096 dev=8:1 ino=9 name="/d/a<i>'"
+0.001004000 frames pid=7 tid=7 stack=1 frames="0x400010;0x400110;0x400210"
+0.001004000 frames pid=7 tid=7 stack=2 frames="do_user_addr_fault+0x1c;0x400020;0x400110;0x400210"
+0.002000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=10000010 ip=400010 access=write mode=user stack=1
+0.003000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=10001010 ip=400010 access=write mode=user stack=1
+0.004000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=7ff300000000 ip=400020 access=read mode=kernel class=major stack=2
+0.005000000 thread pid=7 tid=7 child=8
+0.006000000 fault pid=7 tid=8 comm="wor;ker" cpu=1 addr=10002000 ip=400030 access=read mode=user latency=2500
+0.006500000 lost cpu=1 count=3
+0.007000000 fault pid=7 tid=8 comm="wor;ker" cpu=1 addr=50 ip=400040 access=write mode=user
+0.007000100 signal pid=7 tid=8 sig=11
+0.008000000 advise pid=7 tid=7 start=10000000 end=10001000 advice=dontneed
+0.009000000 unmap pid=7 tid=7 start=7ff120000000 end=7ff320000000
+0.010000000 exit pid=7 tid=8
+END
+
+open_profile "$T/a.events"
+all_queries
+is "$(jq -r '.name, .platform' "$T/info")" 'a"b;c </script> – x86_64
+x86_64' 'its name and machine'
+is "$(jq -c '.context.rootRange | [.start, .end]' "$T/info")" '[0,9.000002]' 'it shows the time of the recording, with its last event'
+major=$(jq -r 'select(.name == "Major fault").handle' "$T/faults")
+is "$(firefox marker info "$major" --json | jq -r '"\(.category.name) \(.tooltipLabel) \(.start) \(.schema.description)",
+	(.fields[] | "\(.label): \(.formattedValue)")')" "Major fault /d/a<i>' 3 A page fault
+Address: 0x7ff300000000
+Region: /d/a<i>'
+Offset in the file: 0x1e0001000
+Access: read
+Mode: kernel
+Class: major
+What the kernel had to do: unknown: no error code" 'a marker has all of a fault'
+is "$(firefox marker stack "$major" --json | jq -r '.stack.frames[].nameWithLibrary')" '[kernel]!do_user_addr_fault
+pr;og"x!pr;og"x+0x20
+pr;og"x!pr;og"x+0x110
+pr;og"x!pr;og"x+0x210' '... and its stack, with the files'
+is "$(jq -r 'select(.tid == "8") | "\(.at.latency) \(.at.signal) \(.at.faultClassWitness)"' "$T/faults")" '2.500μs null null
+null 11 concluded' '... latency and signal'
+is "$(jq -c '[.name, .start, .duration, .data, .category]' "$T/losses")" '["Lost events",0,5.5,{"count":3,"cpu":1},"Lost events"]' \
+	'lost events, and since when'
+is "$(resident)" '7 8192 8192' 'resident at the end, by the chart and as retained allocations'
+for strategy in native-allocations native-deallocations-memory native-deallocations-sites; do
+	echo "$strategy $(firefox thread functions --thread t-0 --strategy $strategy --limit 0 --json | jq '[.functions[].selfSamples] | add')"
+done >"$T/strategies"
+is "$(cat "$T/strategies")" 'native-allocations 16384
+native-deallocations-memory -8192
+native-deallocations-sites -8192' '... of the pages that came, without those that went'
+firefox zoom push 0.0015,0.0045 >/dev/null
+is "$(firefox thread functions --thread t-0 --json | jq -c '[.functions[].selfSamples] | add') $(firefox counter list --json |
+	jq '.counters[] | select(.name == "faults").stats[0].value')" '2 2' 'faults of a part of the time'
+
+# ---- inlined functions ----
+
+cat >"$T/program.c" <<'END_OF_C'
+__attribute__((noinline)) int leaf(volatile char *p) { return p[0]; }
+static inline __attribute__((always_inline)) int inlined(volatile char *p) { return p[1] + leaf(p + 1); }
+__attribute__((noinline)) int branch(volatile char *p) { return inlined(p); }
+int main(int argc, char **argv) { return branch(argv[0]) + argc; }
+END_OF_C
+gcc -O1 -g -fno-pie -no-pie -o "$T/program" "$T/program.c" || exit 1
+address() { echo $((0x$(nm "$T/program" | awk -v f="$1" '$3 == f { print $1 }') + 4)); }
+read -r off start < <(readelf -lW "$T/program" | awk '$1 == "LOAD" && /R E/ { print $2, $3; exit }')
+{
+	echo '# pfscope events 2'
+	echo '0.001 comm pid=5 tid=5 comm="program"'
+	printf '0.001 map pid=5 tid=5 start=%x end=%x perms=r-xp off=%d dev=%02x:%02x ino=%d name="%s"\n' "$start" $((start + 0x1000)) "$off" \
+		"$(stat -c %Hd "$T/program")" "$(stat -c %Ld "$T/program")" "$(stat -c %i "$T/program")" "$T/program"
+	echo '0.001 map pid=5 tid=5 start=10000000 end=10010000 perms=rw-p name=""'
+	printf '0.001 frames pid=5 tid=5 stack=1 frames="0x%x;0x%x;0x%x"\n' "$(address leaf)" "$(address branch)" "$(address main)"
+	for page in 0 1 2; do
+		printf '0.002 fault pid=5 tid=5 addr=1000%d000 ip=%x access=write mode=user stack=1\n' $page "$(address leaf)"
+	done
+} >"$T/inlined.events"
+open_profile "$T/inlined.events"
+all_queries
+is "$(firefox marker stack "$(jq -sr '.[0].handle' "$T/faults")" --json | jq -r '.stack.frames[].nameWithLibrary' | paste -sd' ')" \
+	'program!leaf program!inlined program!branch program!main' 'a marker has inlined functions, too'
+
+# ---- recordings ----
+
+open_profile "$DATA/dat/stacks.dat"
+all_queries
+open_profile "$DATA/dat/lost.dat"
+all_queries
+is "$(jq -c '.data' "$T/losses")" "$("$PFSCOPE" events "$recording" | awk '$2 == "lost" { split($3, cpu, "="); split($4, count, "=")
+	print "{\"count\":" count[2] ",\"cpu\":" cpu[2] "}" }')" 'which events were lost'
+xz -dc "$DATA/screens/python.events.xz" >"$T/python.events"
+open_profile "$T/python.events"
+all_queries
+
+# So far no page has gone but those of regions that have.
+for moment in "$ROOT/examples/tour.events 800us" "$ROOT/examples/tour.events 1500us"; do
+	open_profile "${moment% *}" --at "${moment#* }"
+	is "$(resident)" "$(report region 'select(.gone == 0) | "\(.pid) \((.touched + .around + .huge) * 4096)"' |
+		awk '{ sum[$1] += $2 } END { for (p in sum) print p, sum[p], sum[p] }' | sort)" '... resident, by the chart and as retained allocations'
+done
+
+done_testing
