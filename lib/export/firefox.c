@@ -206,12 +206,22 @@ static void put_pauses(struct pfs_viewer *viewer)
 	pfs_json_end(json, "]");
 }
 
-/* What all threads begin with. tid NULL: that of `thread`. */
-static void begin_thread(struct pfs_viewer *viewer, const struct viewer_proc *proc, const char *name, bool is_main,
-			 const char *tid)
+static void put_lifetime(struct pfs_viewer *viewer, const char *begin, const char *end, uint64_t born_ns,
+			 uint64_t died_ns)
+{
+	put_ms(&viewer->json, begin, viewer_ns(viewer, born_ns));
+	if (died_ns != UINT64_MAX)
+		put_ms(&viewer->json, end, viewer_ns(viewer, died_ns));
+	else
+		put_null(&viewer->json, end);
+}
+
+/* What all threads begin with. thread NULL: the regions of the process. */
+static void begin_thread(struct pfs_viewer *viewer, const struct viewer_proc *proc, const struct viewer_thread *thread,
+			 const char *name, bool is_main, const char *tid)
 {
 	struct pfs_json *json = &viewer->json;
-	uint64_t from = proc->first_ns != UINT64_MAX ? viewer_ns(viewer, proc->first_ns) : 0;
+	uint64_t born_ns = proc->main ? viewer->threads[proc->main - 1].born_ns : 0;
 	char pid[VIEWER_PID_MAX];
 
 	pfs_json_line(json, "\n");
@@ -220,10 +230,9 @@ static void begin_thread(struct pfs_viewer *viewer, const struct viewer_proc *pr
 	pfs_json_bool(json, "isMainThread", is_main);
 	pfs_json_word(json, "processType", "default");
 	pfs_json_string(json, "processName", proc->name);
-	put_ms(json, "processStartupTime", from);
-	put_null(json, "processShutdownTime");
-	put_ms(json, "registerTime", from);
-	put_null(json, "unregisterTime");
+	put_lifetime(viewer, "processStartupTime", "processShutdownTime", born_ns, proc->died_ns);
+	put_lifetime(viewer, "registerTime", "unregisterTime", thread ? thread->born_ns : born_ns,
+		     thread ? thread->died_ns : proc->died_ns);
 	pfs_json_bool(json, "showMarkersInTimeline", true);
 	pfs_json_word(json, "pid", viewer_pid(pid, proc));
 	pfs_json_word(json, "tid", tid);
@@ -342,7 +351,7 @@ static int put_thread(struct pfs_viewer *viewer, uint32_t nr, bool is_main)
 	int ret;
 
 	snprintf(tid, sizeof(tid), "%d", thread->tid);
-	begin_thread(viewer, viewer->procs[thread->proc], thread->comm, is_main, tid);
+	begin_thread(viewer, viewer->procs[thread->proc], thread, thread->comm, is_main, tid);
 	ret = put_samples(viewer, nr);
 	if (!ret)
 		ret = put_markers(viewer, &f->faults, nr, columns, is_main);
@@ -359,7 +368,7 @@ static int put_regions(struct pfs_viewer *viewer, uint32_t nr, bool is_main)
 	struct firefox *f = viewer->state;
 	int ret;
 
-	begin_thread(viewer, viewer->procs[nr], "regions", is_main, "regions");
+	begin_thread(viewer, viewer->procs[nr], NULL, "regions", is_main, "regions");
 	ret = put_samples(viewer, UINT32_MAX);
 	if (!ret)
 		ret = put_markers(viewer, &f->regions, nr, columns, is_main);

@@ -23,6 +23,7 @@ struct viewer_proc {
 	uint64_t first_ns, last_ns; /* of its faults and pages */
 	uint32_t main;		    /* its first thread + 1; 0: none */
 	uint32_t again;		    /* processes before it that had the same pid */
+	uint64_t died_ns;	    /* UINT64_MAX while it lives */
 	struct viewer_bin {
 		uint32_t faults;
 		int32_t pages; /* that became resident, less those that went */
@@ -34,6 +35,7 @@ struct viewer_thread {
 	uint32_t proc;
 	const char *comm;
 	uint64_t nr_faults;
+	uint64_t born_ns, died_ns; /* died: UINT64_MAX while it lives */
 };
 
 struct viewer_fault {

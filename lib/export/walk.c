@@ -77,7 +77,9 @@ uint32_t viewer_proc_number(struct viewer_walk *walk, const struct pfs_proc *pro
 			v->nr_procs -= added != NULL;
 			return UINT32_MAX;
 		}
-		**added = (struct viewer_proc){ .pid = proc->pid, .again = pid->nr++, .first_ns = UINT64_MAX };
+		**added = (struct viewer_proc){
+			.pid = proc->pid, .again = pid->nr++, .first_ns = UINT64_MAX, .died_ns = UINT64_MAX
+		};
 		slot->nr = v->nr_procs;
 	}
 	return slot ? slot->nr - 1 : UINT32_MAX;
@@ -113,6 +115,8 @@ static int add_thread(struct viewer_walk *walk, struct number_slot *slot, const 
 		.pid = thread->proc->pid,
 		.tid = thread->tid,
 		.proc = proc,
+		.born_ns = thread->born_ns,
+		.died_ns = UINT64_MAX,
 	};
 	slot->nr = v->nr_threads;
 	if (!v->procs[proc]->main)
@@ -532,6 +536,22 @@ static int change_pages(struct viewer_walk *walk, const struct pfs_event *ev, co
 	return ret ? ret : pages_unmapped(walk, space, ev->ts_ns);
 }
 
+/* 0 or -ENOMEM. */
+static int note_exit(struct viewer_walk *walk, const struct pfs_thread *of, uint64_t ts_ns)
+{
+	struct pfs_viewer *v = walk->viewer;
+	struct number_slot *thread = viewer_slot_of(&walk->threads, (uintptr_t)of, of->born_ns);
+	struct number_slot *proc = viewer_slot_of(&walk->procs, (uintptr_t)of->proc, 0);
+
+	if (!thread || !proc)
+		return -ENOMEM;
+	if (thread->nr)
+		v->threads[thread->nr - 1].died_ns = ts_ns;
+	if (proc->nr)
+		v->procs[proc->nr - 1]->died_ns = of->proc->died_ns;
+	return 0;
+}
+
 int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_outcome *outcome)
 {
 	struct viewer_walk *walk = ctx;
@@ -553,6 +573,8 @@ int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_ou
 		walk->thread = NULL;
 		ret = thread_slot(walk, outcome->thread) ? 0 : -ENOMEM;
 	}
+	if (!ret && ev->kind == PFS_EXIT)
+		ret = note_exit(walk, outcome->thread, ev->ts_ns);
 	walk->ending = ev->kind == PFS_EXIT || ev->kind == PFS_EXEC ||
 		       (ev->kind == PFS_UNMAP && pfs_event_op(ev) == PFS_OP_CLEAR);
 	return ret ? ret : change_pages(walk, ev, outcome);

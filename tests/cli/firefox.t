@@ -92,6 +92,8 @@ all_queries()
 	is "$(grep -v '^\[LOG\]' "$PROFILER_CLI_SESSION_DIR"/*.log)" '' '... without a warning'
 	is "$(column_of "$T/info" .processCount) $(column_of "$T/info" '.processes[] | "\(.pid) \(.name)"')" \
 		"$(report process .pid | wc -l) $(report process '"\(.pid) \(.comm // "?")"' | sort)" '... processes'
+	is "$(column_of "$T/info" '.processes[] | "\(.pid) \(if .endTime then .endTime * 1000 | floor else "-" end)"')" \
+		"$(report process '"\(.pid) \(if .end_s then .end_s * 1000000 | round else "-" end)"' | sort)" '... when they ended'
 	is "$(jq -r '.threads[] | select(.tid != "regions") | "\(.pid) \(.tid)"' "$T/threads" | sort)" \
 		"$(report thread '"\(.pid) \(.tid)"' | sort)" '... threads'
 
@@ -181,6 +183,7 @@ all_queries
 is "$(jq -r '.name, .platform' "$T/info")" 'a"b;c </script> – x86_64
 x86_64' 'its name and machine'
 is "$(jq -c '.context.rootRange | [.start, .end]' "$T/info")" '[0,9.000002]' 'it shows the time of the recording, with its last event'
+is "$(firefox thread info --thread t-1 --json | jq -c '[.tid, .createdAt, .endedAt]')" '["8",4,9]' 'a thread begins and ends'
 major=$(jq -r 'select(.name == "Major fault").handle' "$T/faults")
 is "$(firefox marker info "$major" --json | jq -r '"\(.category.name) \(.tooltipLabel) \(.start) \(.schema.description)",
 	(.fields[] | "\(.label): \(.formattedValue)")')" "Major fault /d/a<i>' 3 A page fault
