@@ -257,6 +257,7 @@ static int compare(struct plot_args *args, struct pfs_err *err)
 
 	reading.file = args->other;
 	reading.classes = NULL;
+	reading.arounds = NULL;
 	reading.notes = NULL;
 	reading.labels = (struct pfs_labels){ 0 };
 	ret = reading_first(&reading, err) ?: pipeline_init(&p, &reading.view.filter, PFS_EXPORT_NONE, NULL, err);

@@ -111,6 +111,7 @@ int reading_export(const struct reading_args *args, struct pipeline *p, unsigned
 	int ret = v ? 0 : -EINVAL;
 
 	if (!ret) {
+		pfs_model_arounds(p->model, args->arounds, true);
 		pipeline_observe(p, pfs_viewer_observer(v));
 		ret = reading_read(args, p, err);
 		if (ret != -ENODATA)
@@ -224,7 +225,9 @@ static int read_classes(struct reading_args *args, struct pfs_err *err)
 		return -ENOMEM;
 	pfs_model_track_presence(p.model);
 	args->classes = pfs_classes_new(p.model, filter);
-	if (args->classes) {
+	args->arounds = pfs_arounds_new();
+	if (args->classes && args->arounds) {
+		pfs_model_arounds(p.model, args->arounds, false);
 		pipeline_observe(&p, pfs_classes_observer(args->classes));
 		sink = pipeline_sink(&p);
 		how.quiet = true;
@@ -310,9 +313,11 @@ int reading_first(struct reading_args *args, struct pfs_err *err)
 void reading_fini(struct reading_args *args)
 {
 	pfs_classes_free(args->classes);
+	pfs_arounds_free(args->arounds);
 	pfs_model_free(args->notes);
 	free(args->labels.of);
 	args->classes = NULL;
+	args->arounds = NULL;
 	args->notes = NULL;
 	args->labels = (struct pfs_labels){ .marks = args->labels.marks };
 }

@@ -37,6 +37,7 @@ struct reading_args {
 	bool classify;			/* the class of each fault is wanted, also without --class */
 	struct pfs_labels labels;	/* these, of a first reading, */
 	struct pfs_classes *classes;	/* and their sums; NULL: there was no such reading */
+	struct pfs_arounds *arounds;	/* what it has concluded of fault-around */
 };
 
 /* Keys of options of such a command. */

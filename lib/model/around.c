@@ -36,6 +36,80 @@ static int mark(const struct around *part, uint64_t start, uint64_t end, uint32_
 	return presence_set(part->space, start, end, presence, PFS_PRESENT | PFS_MAYBE_UNDER_WAY, part->ts_ns);
 }
 
+/* ---- what another reading tells ---- */
+
+/* Pages of which it is not known at once have numbers from 1. */
+struct pfs_arounds {
+	uint64_t *first; /* by the number of the event: that of its first page; 0: none */
+	size_t max_events;
+	uint8_t *pages; /* enum cache_verdict: the first one that was no CACHE_UNDECIDED */
+	uint64_t nr_pages;
+	size_t max_pages;
+};
+
+struct pfs_arounds *pfs_arounds_new(void)
+{
+	return calloc(1, sizeof(struct pfs_arounds));
+}
+
+void pfs_arounds_free(struct pfs_arounds *arounds)
+{
+	if (!arounds)
+		return;
+	free(arounds->first);
+	free(arounds->pages);
+	free(arounds);
+}
+
+void pfs_model_arounds(struct pfs_model *model, struct pfs_arounds *arounds, bool known)
+{
+	model->priv->arounds = arounds;
+	model->priv->arounds_known = known;
+}
+
+/* NULL: there is none. */
+static uint8_t *verdict_of(const struct pfs_model *model, const struct around *part, uint64_t addr, bool known)
+{
+	const struct pfs_arounds *arounds = model->priv->arounds;
+
+	if (!arounds || model->priv->arounds_known != known || part->nr >= arounds->max_events ||
+	    !arounds->first[part->nr])
+		return NULL;
+	return &arounds->pages[arounds->first[part->nr] + ((addr - part->start) >> model->page_shift)];
+}
+
+static bool was_mapped(const struct pfs_model *model, const struct around *part, uint64_t addr)
+{
+	const uint8_t *verdict = verdict_of(model, part, addr, true);
+
+	return verdict && *verdict == CACHE_MAPPED;
+}
+
+static void note_verdict(const struct pfs_model *model, const struct around *part, uint64_t addr,
+			 enum cache_verdict verdict)
+{
+	uint8_t *known = verdict_of(model, part, addr, false);
+
+	if (known && *known == CACHE_UNDECIDED)
+		*known = verdict;
+}
+
+/* Some pages of the part will be known later, perhaps. 0 or -ENOMEM. */
+static int note_open(struct pfs_model *model, const struct around *part)
+{
+	struct pfs_arounds *arounds = model->priv->arounds;
+	uint64_t nr = (part->end - part->start) >> model->page_shift;
+
+	if (!arounds || model->priv->arounds_known)
+		return 0;
+	if (!pfs_array_extend(arounds->first, arounds->max_events, part->nr + 1) ||
+	    !pfs_array_extend(arounds->pages, arounds->max_pages, arounds->nr_pages + nr + 1))
+		return -ENOMEM;
+	arounds->first[part->nr] = arounds->nr_pages + 1;
+	arounds->nr_pages += nr;
+	return 0;
+}
+
 /* ---- what the page cache tells ---- */
 
 /* Marks the pages that were ready by then; the others may be mapped. Returns whether there are others. */
@@ -47,10 +121,11 @@ static int mark_ready(struct pfs_model *model, const struct around *part, const 
 	for (uint64_t addr = part->start; !err && addr < part->end; addr += size) {
 		uint64_t off = part->off + (addr - part->start);
 		bool locked = cache_is_locked(file, model->page_shift, &part->locked, off, part->ts_ns);
-		bool ready = !locked && cache_before(file, off) == CACHE_READY;
+		bool known = was_mapped(model, part, addr);
+		bool ready = known || (!locked && cache_before(file, off) == CACHE_READY);
 
 		err = mark(part, addr, addr + size, ready ? PFS_PAGE_AROUND : PFS_PAGE_MAYBE_AROUND,
-			   ready ? PFS_PRESENT : PFS_MAYBE_AROUND, locked);
+			   ready ? PFS_PRESENT : PFS_MAYBE_AROUND, locked && !known);
 		open |= !ready;
 	}
 	return err ? err : open;
@@ -82,7 +157,7 @@ static int mark_part(struct pfs_model *model, const struct around *part, const s
 	if (!file)
 		return -ENOMEM;
 	ret = mark_ready(model, part, file);
-	return ret > 0 ? put_off(file, part) : ret;
+	return ret > 0 ? note_open(model, part) ?: put_off(file, part) : ret;
 }
 
 /* The range ends where the file does, at the latest: a fault beyond that is refused, what is in the range is mapped. */
@@ -129,7 +204,10 @@ int touch_around(struct pfs_model *model, struct pfs_thread *thread, const struc
 		 struct pfs_outcome *outcome)
 {
 	struct pfs_region *region = touch_fault_region(thread);
-	struct around part = { .space = thread->fault_space, .ts_ns = ev->ts_ns, .fault_ns = thread->fault_ns };
+	struct around part = { .space = thread->fault_space,
+			       .ts_ns = ev->ts_ns,
+			       .fault_ns = thread->fault_ns,
+			       .nr = ++model->priv->nr_arounds };
 	int err = locked_tried(model, thread, ev, &part.locked);
 
 	if (err || model->priv->muted)
@@ -183,8 +261,10 @@ static int decide(struct pfs_model *model, const struct cache_file *file, const 
 		undecided |= verdict == CACHE_UNDECIDED;
 		if (verdict == CACHE_NOT_MAPPED ||
 		    (verdict == CACHE_MAPPED &&
-		     !cache_is_locked(file, model->page_shift, &open->locked, off, open->ts_ns)))
+		     !cache_is_locked(file, model->page_shift, &open->locked, off, open->ts_ns))) {
 			err = settle(file, open, addr, addr + size, verdict == CACHE_MAPPED);
+			note_verdict(model, open, addr, verdict);
+		}
 	}
 	return err ? err : undecided;
 }

@@ -45,6 +45,7 @@ struct around {
 	struct cache_locked locked;
 	uint64_t ts_ns;
 	uint64_t fault_ns; /* of the fault beside which it is; 0: none */
+	uint64_t nr;	   /* of the event, from 1 */
 };
 
 /* A fault of which it is not known which other pages of large folios it has mapped (folio.c). */

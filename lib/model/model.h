@@ -245,6 +245,17 @@ struct pfs_model *pfs_model_new(void); /* NULL: no memory */
 /* Before the first event: also keep which pages are mapped (model/presence.h). Then no filter hides touches. */
 void pfs_model_track_presence(struct pfs_model *model);
 
+/*
+ * Whether fault-around has mapped a page is known later as a rule, often at the end. What one reading concludes, for a second one of
+ * the same events with the same filter, which knows it at once. Kernels that map whole large folios: of the others of a folio not.
+ */
+struct pfs_arounds;
+struct pfs_arounds *pfs_arounds_new(void); /* NULL: no memory */
+void pfs_arounds_free(struct pfs_arounds *arounds);
+
+/* Before the first event: what the model concludes goes there or, if it is known, comes from there. Borrowed. */
+void pfs_model_arounds(struct pfs_model *model, struct pfs_arounds *arounds, bool known);
+
 void pfs_model_free(struct pfs_model *model);
 
 enum pfs_fate {

@@ -52,6 +52,9 @@ struct pfs_model_private {
 	uint64_t end_ns;		      /* of what is applied, but for what tells of the time before; 0: all is */
 	struct cache_file *files, *last_file; /* what is known of the page cache (cache.h) */
 	struct locked_pages locked;
+	struct pfs_arounds *arounds; /* of another reading, or for one; NULL: none */
+	bool arounds_known;
+	uint64_t nr_arounds;	     /* events `around`, muted ones too */
 	struct pfs_pages *populated; /* pfs_model_populated(); NULL: none yet */
 	bool muted;
 	uint32_t fault_flags; /* PFS_PAGE_*, that the pages of faults get, too */

@@ -6,6 +6,7 @@
 # prints its own pagemap), and where pfscope cannot know it, it says `at most`.
 
 . "${0%/*}/live.sh"
+need_programs sqlite3
 cd "$T" || exit
 [ -d /sys/kernel/tracing/events/filemap/mm_filemap_map_pages ] || skip_all 'this kernel does not report fault-around'
 case $(stat -f -c %T .) in ext2/ext3 | xfs | btrfs) ;; *) skip_all 'no local file system here' ;; esac
@@ -36,6 +37,30 @@ agree()
 	[ -z "$wrong" ] || diag "kernel $truth" "drawn  $said"
 }
 
+# exported: the same as an export has it, where 0 also stands for a page that may be mapped.
+exported()
+{
+	rm -f rec.db
+	"$PFSCOPE" export --to sqlite -o rec.db rec.dat
+	sqlite3 rec.db "select r.page - g.start / 4096 from resident r, region_key k, region g
+		where k.region_key = r.region_key and k.name like '%/file' and g.name like '%/file' and r.weight > 0" |
+		awk '{ there[$1] = 1 } END { for (i = 0; i < 64; i++) printf "%d", there[i] }'
+}
+
+# export_agrees WHAT: resident are pages that are mapped, and all that are drawn as such.
+export_agrees()
+{
+	local got said i wrong=''
+
+	got=$(exported)
+	said=$(drawn)
+	for ((i = 0; i < ${#truth}; i++)); do
+		[ "${got:i:1}" = "${truth:i:1}" ] || [ "${got:i:1}${said:i:1}" = '0?' ] || wrong+=" $i"
+	done
+	is "${#got}:$wrong" "${#truth}:" "$1"
+	[ -z "$wrong" ] || diag "kernel $truth" "export $got" "drawn  $said"
+}
+
 "$WORK/cached" file make 64 >/dev/null
 
 # A page that is still being read, or that the kernel locks just then, is passed over: then once more.
@@ -46,11 +71,13 @@ for try in 1 2 3 4 5 6; do
 done
 is "$(drawn)" "$truth" 'two pages in the page cache: fault-around maps the other one'
 is "${truth//0/}" 11 '... and that is what happened'
+export_agrees '... and exported'
 like "$("$PFSCOPE" render --by-address --region '*/file' rec.dat)" '1 page mapped by fault-around' '... which is counted'
 
 "$WORK/cached" file drop page 3 page 5 page 40 page 41 >/dev/null
 record map touch 5 touch 40
 is "$(drawn)" "$truth" 'pages that were there before the recording'
+export_agrees '... exported'
 
 "$WORK/cached" file drop ahead 0 page 20 >/dev/null
 record map touch 2
@@ -60,17 +87,20 @@ like "${truth//0/}" '^1{2,8}$' '... there was one'
 "$WORK/cached" file drop page 7 >/dev/null
 record map touch 7 pause 400 touch 7 page 8 page 9 pause 10
 is "$(drawn)" "$truth" 'a page that is added later was not mapped before'
+export_agrees '... exported'
 
 record drop page 20 page 21 map touch 20
 agree 'two pages that the process itself has just read'
 record drop page 30 map touch 30 pause 300 page 31 page 32 drop page 33 pause 300 touch 33
 agree 'pages that come and go'
+export_agrees '... exported'
 
 # Read from disk: which pages of the readahead were ready when the fault went on is not known.
 record drop page 20 map touch 16
 agree 'a fault that reads from disk'
 record drop map touch 16 touch 40
 agree 'two of them'
+export_agrees '... exported'
 
 # Another process, which is not recorded, changes the page cache once pfscope has looked at it.
 for try in 1 2 3 4 5 6; do

@@ -266,6 +266,50 @@ static void test_around_and_additions(void **state)
 	feed_free(&f);
 }
 
+/* Two faults, the first one muted or not. */
+static struct feed two_arounds(struct pfs_arounds *arounds, bool known, bool muted)
+{
+	struct feed f = mapped_file();
+
+	pfs_model_arounds(f.model, arounds, known);
+	pfs_model_mute(f.model, muted);
+	feed_fault(&f, 0x400000, PFS_READ);
+	feed_around(&f, 1, 9, 0, 0x4000);
+	pfs_model_mute(f.model, false);
+	feed_fault(&f, 0x408000, PFS_READ);
+	feed_around(&f, 1, 9, 0x8000, 0x10000);
+	return f;
+}
+
+static void test_around_by_another_reading(void **state)
+{
+	struct pfs_arounds *arounds = pfs_arounds_new();
+	struct feed f = two_arounds(arounds, false, false);
+	char buf[17];
+
+	assert_string_equal(around(&f, buf), "T???....T???????");
+	feed_cached(&f, 1, 9, 0, 0xa000, PFS_CACHE_READY, 0);
+	feed_cached(&f, 1, 9, 0xa000, 0xe000, PFS_CACHE_ABSENT, 0);
+	/* A page that went later and has come again was mapped all the same. */
+	f.now_ns += 1000;
+	feed_cached(&f, 1, 9, 0x9000, 0xa000, PFS_CACHE_ADDED, 0);
+	assert_string_equal(around(&f, buf), "T+++....T+....??");
+	feed_free(&f);
+
+	f = two_arounds(arounds, true, false);
+	assert_string_equal(around(&f, buf), "T+++....T+??????");
+	f.now_ns += 1000;
+	feed_cached(&f, 1, 9, 0, 0x10000, PFS_CACHE_ABSENT, 0);
+	assert_string_equal(around(&f, buf), "T+++....T+......");
+	feed_free(&f);
+
+	f = two_arounds(arounds, true, true);
+	assert_string_equal(around(&f, buf), "........T+??????");
+	feed_free(&f);
+	pfs_arounds_free(arounds);
+	pfs_arounds_free(NULL);
+}
+
 /* The probe began before the fault: it knows nothing of that moment. */
 static void test_around_during_a_probe(void **state)
 {
@@ -1286,6 +1330,7 @@ int main(void)
 		cmocka_unit_test(test_around_by_a_probe_before),
 		cmocka_unit_test(test_around_and_what_others_did),
 		cmocka_unit_test(test_around_and_additions),
+		cmocka_unit_test(test_around_by_another_reading),
 		cmocka_unit_test(test_around_during_a_probe),
 		cmocka_unit_test(test_two_fault_arounds_at_a_time),
 		cmocka_unit_test(test_two_fault_arounds_one_after_the_other),
