@@ -3,7 +3,7 @@
 #
 # pfscope export --to firefox, read by Firefox Profiler's own loader and queries (its profiler-cli): threads, faults by function,
 # markers with their stacks and facts, charts, lost events and retained memory are those of the report, of the folded
-# stacks and of the events.
+# stacks and of the events. It also reads --to chrome, as threads and markers without facts.
 # timeout: 600
 
 . "${0%/*}/../tap.sh"
@@ -36,15 +36,16 @@ firefox()
 }
 
 # open_profile FILE [OPTION...]: exports and loads the recording. $T/threads has its threads then, $T/info processes and the whole.
+format=firefox
 open_profile()
 {
 	recording=$1 options=("${@:2}")
 	end_daemon
 	mkdir -p "$PROFILER_CLI_SESSION_DIR"
-	"$PFSCOPE" export --to firefox -o "$T/profile.json" "${options[@]}" "$recording"
+	"$PFSCOPE" export --to "$format" -o "$T/profile.json" "${options[@]}" "$recording"
 	setpriv --pdeathsig KILL node "$cli" --daemon "$T/profile.json" --session test >/dev/null 2>&1 &
 	daemon=$!
-	ok "${*##*/}: is loaded" wait_for 60 grep -q 'Profile loaded successfully' "$PROFILER_CLI_SESSION_DIR/test.log" ||
+	ok "$format, ${*##*/}: is loaded" wait_for 60 grep -q 'Profile loaded successfully' "$PROFILER_CLI_SESSION_DIR/test.log" ||
 		diag "$(cat "$PROFILER_CLI_SESSION_DIR/test.log")"
 	firefox thread list --sort index --json >"$T/threads"
 	firefox profile info --all --json >"$T/info"
@@ -257,6 +258,22 @@ for moment in "$ROOT/examples/tour.events 800us" "$ROOT/examples/tour.events 150
 	open_profile "${moment% *}" --at "${moment#* }"
 	is "$(resident)" "$(report region 'select(.gone == 0) | "\(.pid) \((.touched + .around + .huge) * 4096)"' |
 		awk '{ sum[$1] += $2 } END { for (p in sum) print p, sum[p], sum[p] }' | sort)" '... resident, by the chart and as retained allocations'
+done
+
+# ---- Chrome's format ----
+
+format=chrome
+for file in "$T/a.events" "$DATA/dat/lost.dat" "$T/python.events"; do
+	open_profile "$file"
+	while read -r thread pid tid; do
+		firefox thread markers --thread "$thread" --list --limit 0 --json >"$T/markers"
+		echo "$pid $tid $(jq '[.flatMarkers[] | select(.name == "Fault" or .name == "Major fault")] | length' "$T/markers")"
+		jq -r --arg pid "$pid" '.flatMarkers[] | select(.duration) | "\($pid) \(.name)"' "$T/markers" >>"$T/spans"
+	done < <(jq -r '.threads[] | select(.pid != "0") | "\(.threadHandle) \(.pid) \(.tid | sub(".*:"; ""))"' "$T/threads") |
+		sort >"$T/faults.got" # lost events are in a process 0
+	is "$(cat "$T/faults.got")" "$(report thread '"\(.pid) \(.tid) \(.faults)"' | sort)" '... faults of each thread'
+	is "$(sort "$T/spans" | comm -13 - <(report region 'select(.gone != null and .perms != "") | "\(.pid) \(.name)"' | sort))" '' '... regions'
+	rm "$T/spans"
 done
 
 done_testing
