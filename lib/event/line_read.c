@@ -74,7 +74,7 @@ static int expected_field(const struct pfs_line_reader *reader, struct pfs_curso
 	int field = reader->next[reader->field];
 	const char *known = pfs_fields[field].name, *at = c->at, *end = c->end;
 
-	for (; at < end && *at == *known; at++, known++)
+	for (; at < end && *known && *at == *known; at++, known++)
 		;
 	if (*known || at == end || (*at != '=' && *at != '~'))
 		return -1;
