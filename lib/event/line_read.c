@@ -89,14 +89,14 @@ static int find_field(struct pfs_line_reader *reader, struct pfs_cursor *c)
 	int field = expected_field(reader, c);
 	size_t len;
 
+	if (field < 0) {
+		len = pfs_cursor_name(c, "a field like name=value is missing here");
+		if (!c->why && (c->at == c->end || (*c->at != '=' && *c->at != '~')))
+			pfs_cursor_fail(c, name, "this field has no = or ~ behind its name");
+		field = c->why ? -ENOENT : table_find(&reader->fields, name, len);
+	}
 	if (field >= 0)
-		return field;
-	len = pfs_cursor_name(c, "a field like name=value is missing here");
-	if (!c->why && (c->at == c->end || (*c->at != '=' && *c->at != '~')))
-		pfs_cursor_fail(c, name, "this field has no = or ~ behind its name");
-	field = c->why ? -ENOENT : table_find(&reader->fields, name, len);
-	if (field >= 0)
-		reader->next[reader->field] = field;
+		reader->field = reader->next[reader->field] = field;
 	return field;
 }
 
@@ -110,7 +110,6 @@ static void read_field(struct pfs_line_reader *reader, struct pfs_cursor *c, str
 	if (c->why)
 		return;
 	inferred = *c->at++ == '~';
-	reader->field = field < 0 ? reader->field : (unsigned int)field;
 	if (field < 0) {
 		c->nr_unknown++;
 		pfs_cursor_skip(c);
