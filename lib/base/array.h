@@ -83,8 +83,19 @@ static inline void *pfs_array_grown(void *array, size_t *max, size_t wanted, siz
 /* A pointer to one more element at the end, counted in nr, its content undefined; NULL: no memory. */
 #define pfs_array_add(array, nr, max) (pfs_array_reserve(array, nr, max, 1) ? &(array)[(nr)++] : NULL)
 
+/* Of an array of pointers: one more, to a new element, zeroed, which stays where it is. That element; NULL: no memory. */
+#define pfs_array_add_new(array, nr, max)                              \
+	({                                                             \
+		typeof(array) slot_ = pfs_array_add(array, nr, max);   \
+		if (slot_ && !(*slot_ = calloc(1, sizeof(**slot_)))) { \
+			(nr)--;                                        \
+			slot_ = NULL;                                  \
+		}                                                      \
+		slot_ ? *slot_ : NULL;                                 \
+	})
+
 /*
- * The same without `max`: the array grows whenever nr is a power of two. nr may be decreased, but nothing else may resize
+ * pfs_array_add() without `max`: the array grows whenever nr is a power of two. nr may be decreased, but nothing else may resize
  * the array.
  */
 #define pfs_array_append(array, nr)                                                                                  \

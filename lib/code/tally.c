@@ -81,21 +81,6 @@ static bool is_origin(const void *ctx, uint32_t nr, const void *key)
 	return !memcmp(&code->origins[nr - 1]->key, key, sizeof(struct pfs_code_key));
 }
 
-static struct pfs_code_origin *add_origin(struct pfs_code *code, struct pfs_code_key key)
-{
-	struct pfs_code_origin **added = pfs_array_add(code->origins, code->nr_origins, code->max_origins);
-
-	if (!added)
-		return NULL;
-	*added = calloc(1, sizeof(**added));
-	if (!*added) {
-		code->nr_origins--;
-		return NULL;
-	}
-	(*added)->key = key;
-	return *added;
-}
-
 /* A new one has no faults. NULL: no memory. */
 static struct pfs_code_origin *find_origin(struct pfs_code *code, struct pfs_code_key key)
 {
@@ -109,8 +94,11 @@ static struct pfs_code_origin *find_origin(struct pfs_code *code, struct pfs_cod
 		return NULL;
 	if (*nr)
 		return code->origins[*nr - 1];
-	added = add_origin(code, key);
-	*nr = added ? code->nr_origins : 0;
+	added = pfs_array_add_new(code->origins, code->nr_origins, code->max_origins);
+	if (added) {
+		added->key = key;
+		*nr = code->nr_origins;
+	}
 	return added;
 }
 

@@ -64,20 +64,14 @@ uint32_t viewer_proc_number(struct viewer_walk *walk, const struct pfs_proc *pro
 {
 	struct pfs_viewer *v = walk->viewer;
 	struct number_slot *slot = viewer_slot_of(&walk->procs, (uintptr_t)proc, 0), *pid;
-	struct viewer_proc **added;
+	struct viewer_proc *added;
 
 	if (slot && !slot->nr) {
 		pid = viewer_slot_of(&walk->pids, (uint32_t)proc->pid, 0);
-		added = pfs_array_add(v->procs, v->nr_procs, v->max_procs);
-		if (added)
-			*added = calloc(1, sizeof(**added));
-		if (!added || !*added || !pid) {
-			if (added)
-				free(*added);
-			v->nr_procs -= added != NULL;
+		added = pid ? pfs_array_add_new(v->procs, v->nr_procs, v->max_procs) : NULL;
+		if (!added)
 			return UINT32_MAX;
-		}
-		**added = (struct viewer_proc){
+		*added = (struct viewer_proc){
 			.pid = proc->pid, .again = pid->nr++, .first_ns = UINT64_MAX, .died_ns = UINT64_MAX
 		};
 		slot->nr = v->nr_procs;

@@ -92,26 +92,10 @@ static bool is_frame(const void *ctx, uint32_t nr, const void *key)
 	       a->dev == b->dev && a->pid == b->pid && a->call == b->call;
 }
 
-static const struct pfs_frame *add_frame(struct pfs_stacks *stacks, const struct pfs_frame *frame)
-{
-	struct pfs_frame **added = pfs_array_add(stacks->frames, stacks->nr_frames, stacks->max_frames);
-
-	if (!added)
-		return NULL;
-	*added = malloc(sizeof(**added));
-	if (!*added) {
-		stacks->nr_frames--;
-		return NULL;
-	}
-	**added = *frame;
-	(*added)->nr = stacks->nr_frames;
-	return *added;
-}
-
 const struct pfs_frame *pfs_stacks_frame(struct pfs_stacks *stacks, const struct pfs_frame *frame)
 {
 	struct pfs_frame own = *frame;
-	const struct pfs_frame *found;
+	struct pfs_frame *added;
 	uint64_t hash = 0;
 	uint32_t *nr;
 
@@ -128,9 +112,12 @@ const struct pfs_frame *pfs_stacks_frame(struct pfs_stacks *stacks, const struct
 		return NULL;
 	if (*nr)
 		return stacks->frames[*nr - 1];
-	found = add_frame(stacks, &own);
-	*nr = found ? found->nr : 0;
-	return found;
+	added = pfs_array_add_new(stacks->frames, stacks->nr_frames, stacks->max_frames);
+	if (added) {
+		*added = own;
+		*nr = added->nr = stacks->nr_frames;
+	}
+	return added;
 }
 
 /* "0x7f12c0de1139", or the name of a function. */
