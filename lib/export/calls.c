@@ -23,22 +23,6 @@ struct place_slot {
 	UT_hash_handle hh;
 };
 
-/* The places of a frame, the innermost first, as numbers. */
-struct frame_slot {
-	struct frame_key {
-		uint64_t addr, off, ino;
-		const char *func, *name;
-		uint32_t dev, call;
-		uint64_t pid, epoch; /* where the symbols may be its own: not in a file */
-	} key;
-	UT_hash_handle hh;
-	uint32_t nr;
-	struct frame_place {
-		uint32_t place;
-		bool inlined;
-	} places[];
-};
-
 struct text_slot {
 	const char *key;
 	const char *text;
@@ -47,9 +31,8 @@ struct text_slot {
 
 struct viewer_calls_private {
 	struct place_slot *places;
-	struct frame_slot *frames;
-	struct frame_slot **of_frames; /* by the numbers of frames that are not memory */
-	size_t max_frames;
+	uint32_t *of_places; /* by the symbolizer's numbers: those of places, from 1; 0: not known yet */
+	size_t max_of_places;
 	struct pfs_index numbers; /* of calls */
 	struct text_slot *texts;
 	struct pfs_symbolizer *symbolizer;
@@ -89,8 +72,7 @@ void viewer_calls_fini(struct viewer_calls *calls)
 {
 	if (calls->priv) {
 		PFS_HASH_FREE(calls->priv->places);
-		PFS_HASH_FREE(calls->priv->frames);
-		free(calls->priv->of_frames);
+		free(calls->priv->of_places);
 		free(calls->priv->numbers.slots);
 		PFS_HASH_FREE(calls->priv->texts);
 		pfs_symbolizer_free(calls->priv->symbolizer);
@@ -181,10 +163,10 @@ static bool is_call(const void *ctx, uint32_t nr, const void *key)
 	return a->parent == b->parent && a->place == b->place && a->inlined == b->inlined;
 }
 
-static int call_number(struct viewer_calls *calls, uint32_t parent, struct frame_place at, uint32_t *nr)
+static int call_number(struct viewer_calls *calls, uint32_t parent, uint32_t place, bool inlined, uint32_t *nr)
 {
-	struct viewer_call call = { parent, at.place, calls->calls[parent].depth + 1, at.inlined }, *added;
-	uint64_t hash = pfs_index_hash(0, (uint64_t)parent << 32 ^ (uint64_t)at.place << 1 ^ at.inlined);
+	struct viewer_call call = { parent, place, calls->calls[parent].depth + 1, inlined }, *added;
+	uint64_t hash = pfs_index_hash(0, (uint64_t)parent << 32 ^ (uint64_t)place << 1 ^ inlined);
 	uint32_t *known = pfs_index_find(&calls->priv->numbers, hash, is_call, calls, &call);
 
 	if (!known)
@@ -251,67 +233,36 @@ static int learn_notes(struct viewer_calls_private *priv)
 	return pfs_symbolizer_notes(priv->symbolizer, priv->model);
 }
 
-static struct frame_slot *frame_new(struct viewer_calls *calls, const struct pfs_frame *frame, uint64_t ts_ns)
-{
-	uint32_t nr = 0;
-	const struct pfs_place *places =
-		learn_notes(calls->priv) ? NULL : pfs_symbolizer_frame(calls->priv->symbolizer, frame, ts_ns, &nr);
-	struct frame_slot *slot = places ? calloc(1, sizeof(*slot) + nr * sizeof(slot->places[0])) : NULL;
-	int err = slot ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; !err && i < nr; i++) {
-		slot->places[slot->nr].inlined = places[i].inlined;
-		err = find_place(calls, frame, &places[i], &slot->places[slot->nr++].place);
-	}
-	if (!err)
-		return slot;
-	free(slot);
-	return NULL;
-}
-
-/* NULL: no memory. */
-static struct frame_slot *frame_hashed(struct viewer_calls *calls, const struct pfs_frame *frame, uint64_t ts_ns)
-{
-	struct frame_key key = {
-		frame->addr, frame->off, frame->ino, frame->func, frame->name, frame->dev, frame->call, frame->pid, 0,
-	};
-	struct frame_slot *slot;
-
-	if (pfs_frame_is_memory(frame)) {
-		if (pfs_jit_epoch(calls->priv->jit, frame->pid, ts_ns, &key.epoch))
-			return NULL;
-	} else if (!is_kernel(frame)) {
-		key.addr = 0; /* the same wherever it is mapped */
-		key.pid = 0;
-	}
-	HASH_FIND(hh, calls->priv->frames, &key, sizeof(key), slot);
-	if (slot)
-		return slot;
-	slot = frame_new(calls, frame, ts_ns);
-	if (!slot)
-		return NULL;
-	slot->key = key;
-	HASH_ADD(hh, calls->priv->frames, key, sizeof(key), slot);
-	if (!HASH_ADD_FAILED(slot))
-		return slot;
-	free(slot);
-	return NULL;
-}
-
-/* NULL: no memory. */
-static const struct frame_slot *frame_find(struct viewer_calls *calls, const struct pfs_frame *frame, uint64_t ts_ns)
+/* A place without a function or a file is called by its address, which may be another one in each process ([vdso]). */
+static int find_known_place(struct viewer_calls *calls, const struct pfs_frame *frame, const struct pfs_place *from,
+			    uint32_t *nr)
 {
 	struct viewer_calls_private *priv = calls->priv;
-	struct frame_slot **known;
+	int err = 0;
 
-	if (!frame->nr || pfs_frame_is_memory(frame))
-		return frame_hashed(calls, frame, ts_ns);
-	if (!pfs_array_extend(priv->of_frames, priv->max_frames, (size_t)frame->nr + 1))
-		return NULL;
-	known = &priv->of_frames[frame->nr];
-	if (!*known)
-		*known = frame_hashed(calls, frame, ts_ns);
-	return *known;
+	if (!from->func && !pfs_is_file(frame->dev, frame->ino))
+		return find_place(calls, frame, from, nr);
+	if (!pfs_array_extend(priv->of_places, priv->max_of_places, (size_t)from->nr + 1))
+		return -ENOMEM;
+	if (!priv->of_places[from->nr]) {
+		err = find_place(calls, frame, from, nr);
+		priv->of_places[from->nr] = err ? 0 : *nr + 1;
+	}
+	*nr = priv->of_places[from->nr] - 1;
+	return err;
+}
+
+/* *call: the path of the frame behind *call. 0 or -ENOMEM. */
+static int add_frame(struct viewer_calls *calls, const struct pfs_frame *frame, uint64_t ts_ns, uint32_t *call)
+{
+	uint32_t nr = 0, place;
+	const struct pfs_place *places = pfs_symbolizer_frame(calls->priv->symbolizer, frame, ts_ns, &nr);
+	int err = places ? 0 : -ENOMEM;
+
+	while (!err && nr--)
+		err = find_known_place(calls, frame, &places[nr], &place)
+			      ?: call_number(calls, *call, place, places[nr].inlined, call);
+	return err;
 }
 
 int viewer_calls_ahead(struct viewer_calls *calls, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns)
@@ -322,17 +273,13 @@ int viewer_calls_ahead(struct viewer_calls *calls, const struct pfs_frame *const
 int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns,
 		      uint32_t *call)
 {
-	int err = 0;
+	int err;
 
 	*call = 0;
 	viewer_calls_lock(calls);
-	while (!err && nr--) {
-		const struct frame_slot *slot = frame_find(calls, frames[nr], ts_ns);
-
-		err = slot ? 0 : -ENOMEM;
-		for (uint32_t i = slot ? slot->nr : 0; !err && i--;)
-			err = call_number(calls, *call, slot->places[i], call);
-	}
+	err = learn_notes(calls->priv);
+	while (!err && nr--)
+		err = add_frame(calls, frames[nr], ts_ns, call);
 	viewer_calls_unlock(calls);
 	return err;
 }
@@ -365,16 +312,14 @@ int viewer_calls_named(struct viewer_calls *calls, const char *name, uint32_t *c
 		.name = viewer_text(calls, name),
 		.module = viewer_text(calls, ""),
 	};
-	struct frame_place at = { 0 };
+	uint32_t nr;
 	int err;
 
 	if (!place.name || !place.module)
 		return -ENOMEM;
 	place.path = place.build_id = place.source = place.module;
 	viewer_calls_lock(calls);
-	err = place_number(calls, &place, &at.place);
-	if (!err)
-		err = call_number(calls, 0, at, call);
+	err = place_number(calls, &place, &nr) ?: call_number(calls, 0, nr, false, call);
 	viewer_calls_unlock(calls);
 	return err;
 }
