@@ -36,34 +36,35 @@ size_t pfs_cursor_name(struct pfs_cursor *c, const char *why)
 	return at - start;
 }
 
-/* The value of a hexadecimal digit; 16 or more: it is none. */
+/* The value of a hexadecimal digit; 16 or more: it is none. A table: digits and letters come in no order. */
 static inline unsigned int digit_of(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+	static const uint8_t more[256] = {
+		['0'] = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ['A'] = 11, 12, 13, 14, 15, 16, ['a'] = 11, 12, 13, 14, 15, 16,
+	};
+
+	return more[(unsigned char)c] - 1U;
 }
 
 /* Inline, so that the base is a constant: most of the time goes here. */
 static inline __attribute__((always_inline)) uint64_t read_number(struct pfs_cursor *c, unsigned int base, uint64_t max,
 								  const char *missing)
 {
+	const unsigned int fit = base == 10 ? 19 : 16; /* that many digits are below 2^64 */
 	const char *start = c->at, *end = c->end, *at = start;
 	uint64_t value = 0;
 	unsigned int digit;
+	bool large = false;
 
 	for (; at < end && (digit = digit_of(*at)) < base; at++) {
-		if (digit > max || value > (max - digit) / base) {
-			c->at = at;
-			pfs_cursor_fail(c, start, "this number is too large");
-			return 0;
-		}
+		large |= at - start >= fit && value > (UINT64_MAX - digit) / base;
 		value = value * base + digit;
 	}
 	c->at = at;
 	if (at == start)
 		pfs_cursor_fail(c, start, missing);
+	else if (large || value > max)
+		pfs_cursor_fail(c, start, "this number is too large");
 	return value;
 }
 

@@ -25,10 +25,17 @@ struct name_table {
 	uint8_t value[HASH_SIZE];
 };
 
+/* The beginning of a field's name, compared at once. */
+struct name_start {
+	uint64_t bytes, mask;
+	size_t len; /* of the whole name */
+};
+
 struct pfs_line_reader {
 	struct pfs_sink sink;
 	struct pfs_line_stats stats;
 	struct name_table kinds, fields;
+	struct name_start starts[PFS_NR_FIELDS];
 	uint8_t next[PFS_NR_FIELDS +
 		     1];    /* the field that came behind each one last; of PFS_NR_FIELDS: at the beginning */
 	unsigned int field; /* that was read last */
@@ -68,17 +75,32 @@ static int table_find(const struct name_table *table, const char *name, size_t l
 	return -ENOENT;
 }
 
-/* Lines of a kind have their fields in the same order, as a rule: that name is read and found at once. -1: it is another one. */
+static struct name_start start_of(const char *name)
+{
+	struct name_start start = { .len = strlen(name) };
+	size_t len = start.len < sizeof(start.bytes) ? start.len : sizeof(start.bytes);
+
+	memcpy(&start.bytes, name, len);
+	memset(&start.mask, 0xff, len);
+	return start;
+}
+
+/* Lines of a kind have their fields in the same order, as a rule: that name is read and found at once. -1: it may be another one. */
 static int expected_field(const struct pfs_line_reader *reader, struct pfs_cursor *c)
 {
 	int field = reader->next[reader->field];
-	const char *known = pfs_fields[field].name, *at = c->at, *end = c->end;
+	const struct name_start *start = &reader->starts[field];
+	const size_t word = sizeof(start->bytes), left = c->end - c->at;
+	uint64_t bytes;
 
-	for (; at < end && *known && *at == *known; at++, known++)
-		;
-	if (*known || at == end || (*at != '=' && *at != '~'))
+	if (left <= word || left <= start->len)
 		return -1;
-	c->at = at;
+	memcpy(&bytes, c->at, word);
+	if ((bytes & start->mask) != start->bytes || (c->at[start->len] != '=' && c->at[start->len] != '~'))
+		return -1;
+	if (start->len > word && memcmp(c->at + word, pfs_fields[field].name + word, start->len - word))
+		return -1;
+	c->at += start->len;
 	return field;
 }
 
@@ -338,8 +360,10 @@ struct pfs_line_reader *pfs_line_reader_new(const struct pfs_sink *sink)
 	reader->sink = *sink;
 	for (unsigned int i = 0; i < PFS_NR_KINDS; i++)
 		table_add(&reader->kinds, pfs_kinds[i].name, i);
-	for (unsigned int i = 0; i < PFS_NR_FIELDS; i++)
+	for (unsigned int i = 0; i < PFS_NR_FIELDS; i++) {
 		table_add(&reader->fields, pfs_fields[i].name, i);
+		reader->starts[i] = start_of(pfs_fields[i].name);
+	}
 	return reader;
 }
 

@@ -55,7 +55,7 @@ static const char schema[] =
 
 enum table { RUN, PROCESS, THREAD, REGION_KEY, FAULT, PAGE, STACK, FRAME, REGION, LOST, COVERAGE, NR_TABLES };
 
-/* Rows that one statement adds: much of its time is not for each of them. */
+/* Rows that one statement adds: much of its time is not for each of them. The texts of such tables are constant. */
 enum { MANY = 32 };
 
 static const struct {
@@ -69,11 +69,18 @@ static const struct {
 	[REGION_KEY] = { "region_key", 2 },
 	[FAULT] = { "fault", 20, MANY },
 	[PAGE] = { "page", 7, MANY },
-	[STACK] = { "stack", 5 },
+	[STACK] = { "stack", 5, MANY },
 	[FRAME] = { "frame", 8 },
 	[REGION] = { "region", 11 },
 	[LOST] = { "lost", 5 },
 	[COVERAGE] = { "coverage", 2 },
+};
+
+/* A value; neither: NULL. */
+struct cell {
+	const char *text;
+	uint64_t number;
+	bool is_number;
 };
 
 struct sqlite {
@@ -83,10 +90,11 @@ struct sqlite {
 #undef X
 	sqlite3 *db;
 	struct insert {
-		sqlite3_stmt *stmt;
+		sqlite3_stmt *stmt; /* adds rows_of() rows */
 		enum table table;
-		int rows;   /* filled in */
-		int column; /* the next one, of all that are bound */
+		struct cell *cells; /* what is bound to it */
+		int rows;	    /* filled in */
+		int column;	    /* the next one, of all cells */
 	} insert[NR_TABLES];
 	int fd; /* of the file + 1 */
 	uint64_t run;
@@ -96,6 +104,11 @@ struct sqlite {
 static int rows_of(enum table table)
 {
 	return tables[table].rows ? tables[table].rows : 1;
+}
+
+static int columns_of(enum table table)
+{
+	return tables[table].columns + 1;
 }
 
 static int failed(struct pfs_viewer *viewer)
@@ -136,6 +149,44 @@ static void number_run(struct pfs_viewer *viewer)
 	s->run = hash >> 16; /* below 2^48, exact everywhere */
 }
 
+static void bind(const struct sqlite *s, sqlite3_stmt *stmt, int parameter, const struct cell *cell)
+{
+	if (cell->is_number)
+		s->bind_int64(stmt, parameter, cell->number);
+	else if (cell->text)
+		s->bind_text(stmt, parameter, cell->text, -1, SQLITE_STATIC);
+	else
+		s->bind_null(stmt, parameter);
+}
+
+/* Most columns have what is bound already, from the last time that this row was filled in. */
+static void put(const struct sqlite *s, struct insert *to, struct cell cell)
+{
+	struct cell *at = &to->cells[to->column++];
+
+	if (at->text == cell.text && at->number == cell.number && at->is_number == cell.is_number &&
+	    !(cell.text && !tables[to->table].rows))
+		return;
+	*at = cell;
+	bind(s, to->stmt, to->column, at);
+}
+
+static void number(struct pfs_viewer *viewer, struct insert *to, uint64_t value)
+{
+	put(viewer->state, to, (struct cell){ .number = value, .is_number = true });
+}
+
+static void number_if(struct pfs_viewer *viewer, struct insert *to, bool known, uint64_t value)
+{
+	put(viewer->state, to, (struct cell){ .number = known ? value : 0, .is_number = known });
+}
+
+/* NULL and "" are unknown. The string lives until its row is added. */
+static void text(struct pfs_viewer *viewer, struct insert *to, const char *value)
+{
+	put(viewer->state, to, (struct cell){ .text = value && *value ? value : NULL });
+}
+
 static struct insert *row(struct pfs_viewer *viewer, enum table table)
 {
 	struct sqlite *s = viewer->state;
@@ -144,58 +195,57 @@ static struct insert *row(struct pfs_viewer *viewer, enum table table)
 	if (!s->run)
 		number_run(viewer);
 	if (!to->rows)
-		to->column = 1;
-	s->bind_int64(to->stmt, to->column++, s->run);
+		to->column = 0;
+	number(viewer, to, s->run);
 	return to;
 }
 
-static void number(struct pfs_viewer *viewer, struct insert *to, uint64_t value)
+static int step(struct pfs_viewer *viewer, sqlite3_stmt *stmt)
 {
 	struct sqlite *s = viewer->state;
 
-	s->bind_int64(to->stmt, to->column++, value);
-}
-
-static void nothing(struct pfs_viewer *viewer, struct insert *to)
-{
-	struct sqlite *s = viewer->state;
-
-	s->bind_null(to->stmt, to->column++);
-}
-
-static void number_if(struct pfs_viewer *viewer, struct insert *to, bool known, uint64_t value)
-{
-	if (known)
-		number(viewer, to, value);
-	else
-		nothing(viewer, to);
-}
-
-/* NULL and "" are unknown. The string lives until its row is added: in a table of MANY rows it is constant. */
-static void text(struct pfs_viewer *viewer, struct insert *to, const char *value)
-{
-	struct sqlite *s = viewer->state;
-
-	if (value && *value)
-		s->bind_text(to->stmt, to->column++, value, -1, SQLITE_STATIC);
-	else
-		nothing(viewer, to);
-}
-
-/* The rows that are filled in: the last parameter is their number. */
-static int flush(struct pfs_viewer *viewer, struct insert *to)
-{
-	struct sqlite *s = viewer->state;
-	int last = (to->column - 1) / to->rows * rows_of(to->table) + 1;
-
-	s->bind_int64(to->stmt, last, to->rows);
-	to->rows = 0;
-	return s->step(to->stmt) == SQLITE_DONE && s->reset(to->stmt) == SQLITE_OK ? 0 : failed(viewer);
+	return s->step(stmt) == SQLITE_DONE && s->reset(stmt) == SQLITE_OK ? 0 : failed(viewer);
 }
 
 static int add(struct pfs_viewer *viewer, struct insert *to)
 {
-	return ++to->rows < rows_of(to->table) ? 0 : flush(viewer, to);
+	if (++to->rows < rows_of(to->table))
+		return 0;
+	to->rows = 0;
+	return step(viewer, to->stmt);
+}
+
+/* A statement that adds so many rows. 0 or -errno with the error set. */
+static int prepare(struct pfs_viewer *viewer, enum table table, int rows, sqlite3_stmt **stmt)
+{
+	struct sqlite *s = viewer->state;
+	char sql[64 + MANY * 64];
+	char *p = sql + snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES", tables[table].name);
+
+	for (int i = 0; i < rows; i++) {
+		p = put_text(p, i ? ",(?" : "(?");
+		for (int k = 1; k < columns_of(table); k++)
+			p = put_text(p, ",?");
+		p = put_text(p, ")");
+	}
+	*p = '\0';
+	return s->prepare_v2(s->db, sql, -1, stmt, NULL) == SQLITE_OK ? 0 : failed(viewer);
+}
+
+/* The last rows, which are less than what a statement adds: one by one. */
+static int add_rest(struct pfs_viewer *viewer, const struct insert *to)
+{
+	struct sqlite *s = viewer->state;
+	sqlite3_stmt *one = NULL;
+	int columns = columns_of(to->table), ret = to->rows ? prepare(viewer, to->table, 1, &one) : 0;
+
+	for (int i = 0; !ret && i < to->rows; i++) {
+		for (int k = 0; k < columns; k++)
+			bind(s, one, k + 1, &to->cells[i * columns + k]);
+		ret = step(viewer, one);
+	}
+	s->finalize(one);
+	return ret;
 }
 
 /* ---- the file ---- */
@@ -224,35 +274,20 @@ static int open_file(struct pfs_viewer *viewer)
 	return 0;
 }
 
-static int prepare(struct pfs_viewer *viewer)
-{
-	struct sqlite *s = viewer->state;
-
-	for (int i = 0; i < NR_TABLES; i++) {
-		char sql[64 + MANY * 64];
-		char *p = sql + snprintf(sql, sizeof(sql), "INSERT INTO %s SELECT * FROM (VALUES", tables[i].name);
-
-		for (int row = 0; row < rows_of(i); row++) {
-			p = put_text(p, row ? ",(?" : "(?");
-			for (int k = 0; k < tables[i].columns; k++)
-				p = put_text(p, ",?");
-			p = put_text(p, ")");
-		}
-		*put_text(p, ") LIMIT ?") = '\0';
-		s->insert[i].table = i;
-		if (s->prepare_v2(s->db, sql, -1, &s->insert[i].stmt, NULL) != SQLITE_OK)
-			return failed(viewer);
-	}
-	return 0;
-}
-
 static int begin(struct pfs_viewer *viewer)
 {
 	int ret = load(viewer);
 
 	if (!ret)
 		ret = open_file(viewer);
-	return ret ? ret : prepare(viewer);
+	for (int i = 0; !ret && i < NR_TABLES; i++) {
+		struct insert *to = &((struct sqlite *)viewer->state)->insert[i];
+
+		to->table = i;
+		to->cells = calloc(rows_of(i) * columns_of(i), sizeof(*to->cells));
+		ret = to->cells ? prepare(viewer, i, rows_of(i), &to->stmt) : -ENOMEM;
+	}
+	return ret;
 }
 
 /* ---- tables ---- */
@@ -450,7 +485,7 @@ static int finish(struct pfs_viewer *viewer)
 	int ret = 0;
 
 	for (int i = 0; !ret && i < NR_TABLES; i++)
-		ret = s->insert[i].rows ? flush(viewer, &s->insert[i]) : 0;
+		ret = add_rest(viewer, &s->insert[i]);
 	if (ret)
 		return ret;
 	if (s->exec(s->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
@@ -485,8 +520,11 @@ static void fini(struct pfs_viewer *viewer)
 {
 	struct sqlite *s = viewer->state;
 
-	for (int i = 0; s->db && i < NR_TABLES; i++)
-		s->finalize(s->insert[i].stmt);
+	for (int i = 0; i < NR_TABLES; i++) {
+		if (s->db)
+			s->finalize(s->insert[i].stmt);
+		free(s->insert[i].cells);
+	}
 	if (s->db)
 		s->close(s->db);
 	pfs_close(s->fd - 1);
