@@ -124,8 +124,6 @@ COLUMN(fault_stack, fault, put_stack(json, NULL, r->call))
 COLUMN(fault_name, fault,
        pfs_json_u64(json, NULL, firefox_string(viewer, r->class == PFS_MAJOR_CLASS ? "Major fault" : "Fault")))
 COLUMN(fault_category, fault, pfs_json_u64(json, NULL, r->class == PFS_MAJOR_CLASS ? MAJOR : MINOR))
-COLUMN(no_time, fault, put_null(json, NULL))
-COLUMN(phase_instant, fault, pfs_json_u64(json, NULL, 0))
 COLUMN(allocation_time, allocation, put_ms(json, NULL, r->ts_ns))
 COLUMN(allocation_weight, allocation,
        pfs_json_i64(json, NULL, (r->came ? 1 : -1) * (INT64_C(1) << viewer->model->page_shift)))
@@ -136,7 +134,6 @@ COLUMN(region_start, viewer_region, put_ms(json, NULL, viewer_ns(viewer, r->born
 COLUMN(region_end, viewer_region, put_ms(json, NULL, viewer_ns(viewer, r->died_ns)))
 COLUMN(region_name, viewer_region, pfs_json_u64(json, NULL, firefox_string(viewer, r->name)))
 COLUMN(region_category, viewer_region, pfs_json_u64(json, NULL, REGION))
-COLUMN(phase_interval, viewer_region, pfs_json_u64(json, NULL, 1))
 
 static int fault_data(void *ctx, const void *record)
 {
@@ -189,6 +186,14 @@ static int region_data(void *ctx, const void *record)
 }
 
 /* ---- threads ---- */
+
+enum { DATA, NAME, START, END, PHASE, CATEGORY, NR_COLUMNS };
+
+/* Of markers: by a function for each record, or the same for all. */
+struct column {
+	record_fn fn;
+	const char *same;
+};
 
 static void put_pauses(struct pfs_viewer *viewer)
 {
@@ -265,7 +270,7 @@ static void put_losses(struct pfs_viewer *viewer, int column)
 		const struct loss *loss = &f->losses[i];
 
 		switch (column) {
-		case 0:
+		case DATA:
 			pfs_json_begin(json, NULL, "{");
 			pfs_json_word(json, "type", "Lost");
 			if (!loss->loss->unknown)
@@ -274,16 +279,16 @@ static void put_losses(struct pfs_viewer *viewer, int column)
 				pfs_json_u64(json, "cpu", loss->loss->cpu);
 			pfs_json_end(json, "}");
 			break;
-		case 1:
+		case NAME:
 			pfs_json_u64(json, NULL, firefox_string(viewer, "Lost events"));
 			break;
-		case 2:
+		case START:
 			put_ms(json, NULL, loss->from_ns);
 			break;
-		case 3:
+		case END:
 			put_ms(json, NULL, loss->to_ns);
 			break;
-		case 4:
+		case PHASE:
 			pfs_json_u64(json, NULL, 1);
 			break;
 		default:
@@ -293,24 +298,28 @@ static void put_losses(struct pfs_viewer *viewer, int column)
 }
 
 /* Markers of one kind of records; with `losses`, those before them. */
-static int put_markers(struct pfs_viewer *viewer, struct viewer_spool *spool, uint32_t owner, const record_fn *columns,
-		       bool losses)
+static int put_markers(struct pfs_viewer *viewer, struct viewer_spool *spool, uint32_t owner,
+		       const struct column *columns, bool losses)
 {
-	static const char *const names[] = { "data", "name", "startTime", "endTime", "phase", "category" };
+	static const char *const names[NR_COLUMNS] = { "data", "name", "startTime", "endTime", "phase", "category" };
+	const uint64_t nr = viewer_spool_count(spool, owner);
 	struct firefox *f = viewer->state;
 	struct pfs_json *json = &viewer->json;
 	int ret = 0;
 
 	pfs_json_begin(json, "markers", "{");
-	for (int i = 0; !ret && i < 6; i++) {
+	for (int i = 0; !ret && i < NR_COLUMNS; i++) {
 		pfs_json_line(json, "\n");
 		pfs_json_begin(json, names[i], "[");
 		if (losses)
 			put_losses(viewer, i);
-		ret = viewer_spool_each(spool, owner, columns[i], viewer, &viewer->err);
+		if (columns[i].fn)
+			ret = viewer_spool_each(spool, owner, columns[i].fn, viewer, &viewer->err);
+		for (uint64_t k = 0; columns[i].same && k < nr; k++)
+			pfs_json_raw(json, NULL, columns[i].same);
 		pfs_json_end(json, "]");
 	}
-	pfs_json_u64(json, "length", viewer_spool_count(spool, owner) + (losses ? f->nr_losses : 0));
+	pfs_json_u64(json, "length", nr + (losses ? f->nr_losses : 0));
 	pfs_json_end(json, "}");
 	return ret;
 }
@@ -342,8 +351,9 @@ static int put_allocations(struct pfs_viewer *viewer, uint32_t proc)
 
 static int put_thread(struct pfs_viewer *viewer, uint32_t nr, bool is_main)
 {
-	static const record_fn columns[] = {
-		fault_data, fault_name, fault_time, no_time, phase_instant, fault_category
+	static const struct column columns[NR_COLUMNS] = {
+		[DATA] = { fault_data },    [NAME] = { fault_name },   [START] = { fault_time },
+		[END] = { .same = "null" }, [PHASE] = { .same = "0" }, [CATEGORY] = { fault_category },
 	};
 	struct firefox *f = viewer->state;
 	const struct viewer_thread *thread = &viewer->threads[nr];
@@ -363,8 +373,10 @@ static int put_thread(struct pfs_viewer *viewer, uint32_t nr, bool is_main)
 
 static int put_regions(struct pfs_viewer *viewer, uint32_t nr, bool is_main)
 {
-	static const record_fn columns[] = { region_data, region_name,	  region_start,
-					     region_end,  phase_interval, region_category };
+	static const struct column columns[NR_COLUMNS] = {
+		[DATA] = { region_data }, [NAME] = { region_name },  [START] = { region_start },
+		[END] = { region_end },	  [PHASE] = { .same = "1" }, [CATEGORY] = { region_category },
+	};
 	struct firefox *f = viewer->state;
 	int ret;
 
