@@ -159,13 +159,13 @@ static void bind(const struct sqlite *s, sqlite3_stmt *stmt, int parameter, cons
 		s->bind_null(stmt, parameter);
 }
 
-/* Most columns have what is bound already, from the last time that this row was filled in. */
+/* Most columns of MANY rows have what is bound already, from the last time that this row was filled in. */
 static void put(const struct sqlite *s, struct insert *to, struct cell cell)
 {
 	struct cell *at = &to->cells[to->column++];
 
-	if (at->text == cell.text && at->number == cell.number && at->is_number == cell.is_number &&
-	    !(cell.text && !tables[to->table].rows))
+	if (tables[to->table].rows && at->text == cell.text && at->number == cell.number &&
+	    at->is_number == cell.is_number)
 		return;
 	*at = cell;
 	bind(s, to->stmt, to->column, at);

@@ -66,6 +66,8 @@ static void test_tolerance(void **state)
 		{ "0007.0 fault addr=0X00FfE0 tid=007\n", "7.000000000 fault tid=7 addr=ffe0\n" },
 		{ "1.0 exit comm=\"\x01\xff\\x41\t\"\n", "1.000000000 exit comm=\"\\x01\\xffA\\t\"\n" },
 		{ "1.0 exit access=unknown\n", "1.000000000 exit\n" },
+		{ "1.0 exit ino=00018446744073709551615\n", "1.000000000 exit ino=18446744073709551615\n" },
+		{ "1.0 fault addr=0f23456789abcdef0\n", "1.000000000 fault addr=f23456789abcdef0\n" },
 	};
 
 	for (size_t i = 0; i < NR(rows); i++) {
@@ -76,6 +78,28 @@ static void test_tolerance(void **state)
 		assert_int_equal(stats.nr_errors + stats.nr_unknown_fields, 0);
 		free(again);
 	}
+}
+
+/* The names of fields are guessed from the line before: others that begin or end alike are no such guess. */
+static void test_guessed_names(void **state)
+{
+	static const char text[] = "1 fork child=2 child_tid=3 sig=4 interval=5 tid=6\n"
+				   "1 fork child=2 child_tid=3 interval=5 sig=4 tid=6\n"
+				   "1 fork child=2 child_tie=3 sig=4 intervals=5 tidy=6\n"
+				   "1 fork child=2 child_ti=3 si=4 interva=5 ti=6\n"
+				   "1 fork child=2 child_tid~3 sig~4 interval~5 tid~6\n";
+	static const char meant[] = "1.000000000 fork tid=6 child=2 child_tid=3 sig=4 interval=5\n"
+				    "1.000000000 fork tid=6 child=2 child_tid=3 sig=4 interval=5\n"
+				    "1.000000000 fork child=2 sig=4\n"
+				    "1.000000000 fork child=2\n"
+				    "1.000000000 fork tid~6 child=2 child_tid~3 sig~4 interval~5\n";
+	char *again;
+	struct pfs_line_stats stats = reread(text, &again);
+
+	assert_string_equal(again, meant);
+	assert_int_equal(stats.nr_errors, 0);
+	assert_int_equal(stats.nr_unknown_fields, 7);
+	free(again);
 }
 
 /* A line without end is given up, and the next one is read. */
@@ -332,6 +356,10 @@ static void test_errors(void **state)
 				     "addr=0x" },
 		{ "1 exit ino=18446744073709551616",
 		  "line 1, column 12: this number is too large: 18446744073709551616" },
+		{ "1 exit ino=00018446744073709551616",
+		  "line 1, column 12: this number is too large: 00018446744073709551616" },
+		{ "1 exit ino=99999999999999999999",
+		  "line 1, column 12: this number is too large: 99999999999999999999" },
 		{ "1 exit order=256", "line 1, column 14: this number is too large: 256" },
 		{ "1 exit last=2", "line 1, column 13: this number is too large: 2" },
 		{ "1 exit perms=rwx", "line 1, column 14: permissions like rw-p are missing here: rwx" },
@@ -456,6 +484,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_tolerance),
+		cmocka_unit_test(test_guessed_names),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_garbage),
