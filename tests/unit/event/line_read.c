@@ -85,7 +85,7 @@ static void test_guessed_names(void **state)
 {
 	static const char text[] = "1 fork child=2 child_tid=3 sig=4 interval=5 tid=6\n"
 				   "1 fork child=2 child_tid=3 interval=5 sig=4 tid=6\n"
-				   "1 fork child=2 child_tie=3 sig=4 intervals=5 tidy=6\n"
+				   "1 fork child=2 child_tie=3 sig=4 intervals=5 tidy=600000\n"
 				   "1 fork child=2 child_ti=3 si=4 interva=5 ti=6\n"
 				   "1 fork child=2 child_tid~3 sig~4 interval~5 tid~6\n";
 	static const char meant[] = "1.000000000 fork tid=6 child=2 child_tid=3 sig=4 interval=5\n"
