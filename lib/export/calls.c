@@ -270,14 +270,22 @@ int viewer_calls_ahead(struct viewer_calls *calls, const struct pfs_frame *const
 	return learn_notes(calls->priv) ?: pfs_symbolizer_ahead(calls->priv->symbolizer, frames, nr, ts_ns);
 }
 
+/* Without the lock: an answer may take long. 0 or -ENOMEM. */
+static int get_answers(struct viewer_calls *calls, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns)
+{
+	int err = viewer_calls_ahead(calls, frames, nr, ts_ns);
+	uint32_t places;
+
+	return err || !nr || pfs_symbolizer_frame(calls->priv->symbolizer, frames[0], ts_ns, &places) ? err : -ENOMEM;
+}
+
 int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns,
 		      uint32_t *call)
 {
-	int err;
+	int err = get_answers(calls, frames, nr, ts_ns);
 
 	*call = 0;
 	viewer_calls_lock(calls);
-	err = learn_notes(calls->priv);
 	while (!err && nr--)
 		err = add_frame(calls, frames[nr], ts_ns, call);
 	viewer_calls_unlock(calls);

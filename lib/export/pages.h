@@ -12,7 +12,7 @@
 struct viewer_resident {
 	const char *region;
 	uint32_t thread; /* its number */
-	uint32_t call;
+	uint32_t path;	 /* the number of its path */
 };
 
 struct viewer_pages {

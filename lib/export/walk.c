@@ -29,7 +29,7 @@ struct viewer_walk *viewer_walk_new(struct pfs_viewer *viewer)
 	walk->stacks = pfs_stacks_new();
 	walk->queue = calloc(QUEUE, sizeof(*walk->queue));
 	walk->writer = viewer_writer_new(viewer);
-	if (walk->stacks && walk->queue && walk->writer)
+	if (walk->stacks && walk->queue && walk->writer && !viewer_walk_named_paths(walk))
 		return walk;
 	viewer_walk_free(walk);
 	return NULL;
@@ -43,10 +43,11 @@ void viewer_walk_free(struct viewer_walk *walk)
 	PFS_HASH_FREE(walk->procs);
 	PFS_HASH_FREE(walk->pids);
 	PFS_HASH_FREE(walk->spaces);
-	PFS_HASH_FREE(walk->paths);
+	PFS_HASH_FREE(walk->own_paths);
+	PFS_HASH_FREE(walk->stack_paths);
+	free(walk->paths);
 	viewer_pages_fini(&walk->pages);
 	pfs_stacks_free(walk->stacks);
-	free(walk->new_stacks);
 	viewer_writer_free(walk->writer);
 	free(walk->queue);
 	free(walk);
@@ -155,9 +156,12 @@ static struct number_slot *space_slot(struct viewer_walk *walk, struct pfs_space
 
 int viewer_put_oldest(struct viewer_walk *walk)
 {
-	const struct item *item = &walk->queue[walk->head++ % QUEUE];
+	struct item *item = &walk->queue[walk->head++ % QUEUE];
+	int ret = item->hidden
+			  ? 0
+			  : viewer_walk_call(walk, item->path, item->is_page ? &item->page.call : &item->fault.call);
 
-	return item->hidden ? 0 : viewer_writer_put(walk->writer, item);
+	return ret || item->hidden ? ret : viewer_writer_put(walk->writer, item);
 }
 
 /* The next item of the queue, its content undefined. 0 or -errno. */
@@ -189,12 +193,12 @@ static int queue_page(struct viewer_walk *walk, uint32_t space, uint64_t page, c
 	int ret = queue_add(walk, &item);
 
 	*item = (struct item){ .is_page = true,
+			       .path = what->path,
 			       .page = { .ts_ns = ts_ns,
 					 .addr = page << walk->viewer->model->page_shift,
 					 .region = what->region,
 					 .proc = walk->viewer->threads[what->thread].proc,
 					 .thread = what->thread,
-					 .call = what->call,
 					 .space = space,
 					 .came = came,
 					 .ended = !came && walk->ending } };
@@ -278,9 +282,9 @@ static void place_in(struct viewer_fault *f, const struct pfs_region *region)
 }
 
 /* The page of the fault is resident now. 0 or -ENOMEM. */
-static int come(struct viewer_walk *walk, struct viewer_fault *f)
+static int come(struct viewer_walk *walk, struct viewer_fault *f, uint32_t path)
 {
-	struct viewer_resident what = { f->region, f->thread, f->call };
+	struct viewer_resident what = { f->region, f->thread, path };
 	int ret = 0;
 
 	if (walk->viewer->format->page)
@@ -298,8 +302,8 @@ static bool leave_out(const struct viewer_walk *walk, struct number_slot *thread
 	return true;
 }
 
-/* A fault whose thread, call path and facts are in *f: into the queue. 0 or -errno. */
-static int add_fault(struct viewer_walk *walk, struct viewer_fault *f, struct number_slot *thread,
+/* A fault whose thread and facts are in *f: into the queue. 0 or -errno. */
+static int add_fault(struct viewer_walk *walk, struct viewer_fault *f, uint32_t path, struct number_slot *thread,
 		     const struct pfs_outcome *outcome)
 {
 	struct number_slot *space = space_slot(walk, outcome->space);
@@ -313,12 +317,13 @@ static int add_fault(struct viewer_walk *walk, struct viewer_fault *f, struct nu
 	f->space = space->nr - 1;
 	place_in(f, outcome->region);
 	if (outcome->region && outcome->fate == PFS_SERVED)
-		ret = come(walk, f);
+		ret = come(walk, f, path);
 	if (ret)
 		return ret;
 	ret = queue_add(walk, &item);
 	item->is_page = false;
 	item->hidden = !walk->place.wanted;
+	item->path = path;
 	item->fault = *f;
 	thread->last = walk->tail;
 	return ret;
@@ -341,17 +346,16 @@ static int take_fault(struct viewer_walk *walk, const struct pfs_event *ev, cons
 	};
 	bool has_ip = pfs_has(ev, PFS_F_IP);
 	int32_t pid = outcome->thread->proc->pid;
+	uint32_t path = PATH_UNKNOWN;
 	int ret = thread ? look_at(walk, outcome->space, outcome->region, ev->addr) : -ENOMEM;
 
 	if (ret || leave_out(walk, thread, outcome))
 		return ret;
 	f.thread = thread->nr - 1;
 	f.ip = has_ip ? ev->ip : 0;
-	if (!(pfs_has(ev, PFS_F_STACK) && viewer_walk_stack_call(walk, ev, pid, &f.call, &ret)) && !ret && has_ip)
-		ret = viewer_walk_own_call(walk, outcome->space, &f, pid, &f.call);
-	else if (!ret && !f.call)
-		ret = viewer_calls_named(&walk->viewer->calls, "(unknown instruction)", &f.call);
-	return ret ? ret : add_fault(walk, &f, thread, outcome);
+	if (!(pfs_has(ev, PFS_F_STACK) && viewer_walk_stack_path(walk, ev, pid, &path, &ret)) && !ret && has_ip)
+		ret = viewer_walk_own_path(walk, outcome->space, &f, pid, &path);
+	return ret ? ret : add_fault(walk, &f, path, thread, outcome);
 }
 
 static bool is_shown(const struct pfs_outcome *outcome)
@@ -367,6 +371,7 @@ int viewer_walk_faults(void *ctx, const struct pfs_fault_run *run, const struct 
 		.access = run->access <= PFS_EXECUTE ? run->access : 0,
 		.mode = run->mode <= PFS_KERNEL ? run->mode : 0,
 	};
+	uint32_t path;
 	int ret = thread ? 0 : -ENOMEM;
 
 	if (ret || !is_shown(outcome))
@@ -380,9 +385,9 @@ int viewer_walk_faults(void *ctx, const struct pfs_fault_run *run, const struct 
 		ret = look_at(walk, outcome->space, outcome->region, f.addr);
 		if (ret || leave_out(walk, thread, outcome))
 			continue;
-		ret = viewer_walk_own_call(walk, outcome->space, &f, outcome->thread->proc->pid, &f.call);
+		ret = viewer_walk_own_path(walk, outcome->space, &f, outcome->thread->proc->pid, &path);
 		if (!ret)
-			ret = add_fault(walk, &f, thread, outcome);
+			ret = add_fault(walk, &f, path, thread, outcome);
 	}
 	return ret;
 }
@@ -416,7 +421,7 @@ static int learn(struct viewer_walk *walk, const struct pfs_event *ev, const str
 		if (ret || item->hidden)
 			return ret;
 		f->region = walk->place.name;
-		return come(walk, f);
+		return come(walk, f, item->path);
 	}
 }
 
@@ -424,7 +429,7 @@ static int learn(struct viewer_walk *walk, const struct pfs_event *ev, const str
 
 /* The pages of [start, end) that have the flag in the model become resident by that path. */
 static int mapped(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_thread *of, uint64_t start,
-		  uint64_t end, uint32_t flag, uint32_t call)
+		  uint64_t end, uint32_t flag, uint32_t path)
 {
 	enum { MOST = 1 << 22 }; /* a damaged event may have any number of pages */
 	struct pfs_space *space = pfs_proc_space(of->proc);
@@ -444,7 +449,7 @@ static int mapped(struct viewer_walk *walk, const struct pfs_event *ev, const st
 		ret = look_at(walk, space, region, pages.addr);
 		if (!ret && walk->place.wanted)
 			ret = page_comes(walk, at->nr - 1, pages.addr,
-					 &(struct viewer_resident){ walk->place.name, thread->nr - 1, call },
+					 &(struct viewer_resident){ walk->place.name, thread->nr - 1, path },
 					 ev->ts_ns);
 	}
 	return ret;
@@ -460,7 +465,7 @@ static int mapped_around(struct viewer_walk *walk, const struct pfs_event *ev, c
 
 	if (!region || !(region->have & PFS_HAS(PFS_F_OFF)) || ev->end_off <= ev->off)
 		return thread ? 0 : -ENOMEM;
-	return mapped(walk, ev, of, start, start + (ev->end_off - ev->off), PFS_PAGE_AROUND, item->fault.call);
+	return mapped(walk, ev, of, start, start + (ev->end_off - ev->off), PFS_PAGE_AROUND, item->path);
 }
 
 /* The fault has got a huge page. */
@@ -473,18 +478,14 @@ static int mapped_huge(struct viewer_walk *walk, const struct pfs_event *ev, con
 
 	if (!item || shift >= 48)
 		return thread ? 0 : -ENOMEM;
-	return mapped(walk, ev, of, start, start + (UINT64_C(1) << shift), PFS_PAGE_HUGE, item->fault.call);
+	return mapped(walk, ev, of, start, start + (UINT64_C(1) << shift), PFS_PAGE_HUGE, item->path);
 }
 
 static int mapped_on_request(struct viewer_walk *walk, const struct pfs_event *ev, const struct pfs_thread *of)
 {
-	uint32_t call;
-	int ret;
-
 	if (!pfs_has(ev, PFS_F_START) || !pfs_has(ev, PFS_F_END))
 		return 0;
-	ret = viewer_calls_named(&walk->viewer->calls, "[populated by a system call]", &call);
-	return ret ? ret : mapped(walk, ev, of, ev->start, ev->end, PFS_PAGE_POPULATED, call);
+	return mapped(walk, ev, of, ev->start, ev->end, PFS_PAGE_POPULATED, PATH_POPULATED);
 }
 
 /* The model has moved the pages. */
@@ -559,8 +560,6 @@ int viewer_walk_event(void *ctx, const struct pfs_event *ev, const struct pfs_ou
 		return ret;
 	if (ev->kind == PFS_FAULT)
 		return is_shown(outcome) && !pfs_has(ev, PFS_F_COUNT) ? take_fault(walk, ev, outcome) : 0;
-	if (ev->kind == PFS_FRAMES)
-		return viewer_walk_note_stack(walk, ev->stack, outcome);
 	if ((ev->kind == PFS_MAJOR || ev->kind == PFS_SIGNAL || ev->kind == PFS_MAP) && is_shown(outcome))
 		ret = learn(walk, ev, outcome);
 	if (!ret && (ev->kind == PFS_COMM || ev->kind == PFS_EXEC)) {

@@ -22,10 +22,22 @@ struct number_slot {
 	struct pfs_space *space; /* of a process: its last one */
 };
 
+/* How a fault came about. Stacks and frames are those of walk->stacks. */
+struct path {
+	const struct pfs_frame *const *frames; /* of a stack, the innermost first */
+	const struct pfs_frame *own;	       /* without one: the fault's own instruction */
+	uint64_t ts_ns;			       /* of the first fault */
+	uint32_t nr_frames;
+	uint32_t call; /* 0: it was not wanted so far */
+};
+
+enum { PATH_UNKNOWN, PATH_POPULATED, NR_NAMED_PATHS };
+
 struct item {
 	bool is_page;
-	bool hidden; /* by the filter: a fault of no known region, which may turn out to lie in the stack */
-	union {
+	bool hidden;   /* by the filter: a fault of no known region, which may turn out to lie in the stack */
+	uint32_t path; /* its number */
+	union {	       /* without `call`, as long as the item is in the queue */
 		struct viewer_fault fault;
 		struct viewer_page page;
 	};
@@ -35,9 +47,10 @@ struct viewer_walk {
 	struct pfs_viewer *viewer;
 	struct viewer_writer *writer;
 	struct pfs_stacks *stacks;
-	struct number_slot *threads, *procs, *pids, *spaces, *paths;
-	uint64_t *new_stacks; /* numbers of those whose source lines are not asked for yet */
-	size_t nr_new_stacks, max_new_stacks;
+	struct number_slot *threads, *procs, *pids, *spaces;
+	struct number_slot *own_paths, *stack_paths; /* numbers of paths, not plus 1: the first ones are named */
+	struct path *paths;
+	uint32_t nr_paths, max_paths, nr_asked_paths;
 	struct viewer_pages pages;
 	struct item *queue;
 	uint64_t head, tail; /* numbers of the oldest item, and of the next one */
@@ -53,11 +66,11 @@ struct viewer_walk {
 		const struct pfs_space *space;
 		uint64_t ip, layout, epoch;
 		unsigned int mode;
-		uint32_t call;
+		uint32_t path;
 	} recent[IP_CACHE];
 	struct {
 		uint64_t stack, epoch;
-		uint32_t call; /* 0: not used */
+		uint32_t path; /* 0: not used */
 	} recent_stack[STACK_CACHE];
 	struct {
 		const struct pfs_region *region;
@@ -73,16 +86,19 @@ static inline struct number_slot *viewer_slot_of(struct number_slot **slots, uin
 	return PFS_HASH_GET(*slots, key, ((struct number_key){ what, born_ns }));
 }
 
+/* Before the first fault. 0 or -ENOMEM. */
+int viewer_walk_named_paths(struct viewer_walk *walk);
+
 /* The path of the fault's own instruction. 0 or -ENOMEM. */
-int viewer_walk_own_call(struct viewer_walk *walk, struct pfs_space *space, const struct viewer_fault *f, int32_t pid,
-			 uint32_t *call);
+int viewer_walk_own_path(struct viewer_walk *walk, struct pfs_space *space, const struct viewer_fault *f, int32_t pid,
+			 uint32_t *path);
 
 /* The path of the event's stack; *err is 0 or -ENOMEM. False: it is not known. */
-bool viewer_walk_stack_call(struct viewer_walk *walk, const struct pfs_event *ev, int32_t pid, uint32_t *call,
+bool viewer_walk_stack_path(struct viewer_walk *walk, const struct pfs_event *ev, int32_t pid, uint32_t *path,
 			    int *err);
 
-/* A stack that will be wanted. 0 or -ENOMEM. */
-int viewer_walk_note_stack(struct viewer_walk *walk, uint64_t stack, const struct pfs_outcome *outcome);
+/* What a path is called in the formats' tables. 0 or -ENOMEM. */
+int viewer_walk_call(struct viewer_walk *walk, uint32_t path, uint32_t *call);
 
 /* The number of the process. UINT32_MAX: no memory. */
 uint32_t viewer_proc_number(struct viewer_walk *walk, const struct pfs_proc *proc);

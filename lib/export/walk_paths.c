@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Call paths of faults: by their stacks, or their own instructions. A fault in the queue has the number of its path. What a path
+ * is called is asked for when the first fault that has it leaves the queue, and then for all that are in the queue: source lines
+ * of many instructions together cost far less than one by one.
+ */
+#include "export/walk_priv.h"
+
+#include "base/array.h"
+#include "model/space.h"
+
+#include <errno.h>
+
+/* Those that are no frames: their numbers are the first ones. */
+static const char *const names[NR_NAMED_PATHS] = {
+	[PATH_UNKNOWN] = "(unknown instruction)",
+	[PATH_POPULATED] = "[populated by a system call]",
+};
+
+/* *nr: its number. 0 or -ENOMEM. */
+static int add_path(struct viewer_walk *walk, const struct path *path, uint32_t *nr)
+{
+	struct path *added = pfs_array_add(walk->paths, walk->nr_paths, walk->max_paths);
+
+	if (!added)
+		return -ENOMEM;
+	*added = *path;
+	*nr = walk->nr_paths - 1;
+	return 0;
+}
+
+int viewer_walk_named_paths(struct viewer_walk *walk)
+{
+	uint32_t nr = 0;
+	int err = 0;
+
+	while (!err && walk->nr_paths < NR_NAMED_PATHS)
+		err = add_path(walk, &(struct path){ 0 }, &nr);
+	walk->nr_asked_paths = walk->nr_paths;
+	return err;
+}
+
+/* The same frame in each process that has it, where that says what it is. NULL: no memory. */
+static const struct pfs_frame *own_frame(struct viewer_walk *walk, struct pfs_space *space, uint64_t ip,
+					 unsigned int mode, int32_t pid, bool *memory)
+{
+	struct pfs_frame frame = pfs_frame_of_fault(space, ip, mode, pid);
+
+	*memory = pfs_frame_is_memory(&frame);
+	if (!*memory)
+		frame.pid = 0;
+	if (!*memory && pfs_is_file(frame.dev, frame.ino))
+		frame.addr = 0;
+	return pfs_stacks_frame(walk->stacks, &frame);
+}
+
+int viewer_walk_own_path(struct viewer_walk *walk, struct pfs_space *space, const struct viewer_fault *f, int32_t pid,
+			 uint32_t *path)
+{
+	uint64_t ip = f->ip, epoch;
+	unsigned int mode = f->mode;
+	typeof(walk->recent[0]) *recent = &walk->recent[(ip ^ ip >> 12 ^ (uintptr_t)space >> 6) % IP_CACHE];
+	const struct pfs_frame *frame;
+	struct number_slot *slot;
+	bool memory;
+	int err = viewer_calls_epoch(&walk->viewer->calls, pid, f->ts_ns, &epoch);
+
+	if (err)
+		return err;
+	if (recent->space != space || recent->ip != ip || recent->layout != walk->layout || recent->mode != mode ||
+	    recent->epoch != epoch) {
+		frame = own_frame(walk, space, ip, mode, pid, &memory);
+		slot = frame ? viewer_slot_of(&walk->own_paths, frame->nr, memory ? epoch : 0) : NULL;
+		if (!slot)
+			return -ENOMEM;
+		if (!slot->nr)
+			err = add_path(walk, &(struct path){ .own = frame, .nr_frames = 1, .ts_ns = f->ts_ns },
+				       &slot->nr);
+		if (err)
+			return err;
+		*recent = (typeof(*recent)){ space, ip, walk->layout, epoch, mode, slot->nr };
+	}
+	*path = recent->path;
+	return 0;
+}
+
+bool viewer_walk_stack_path(struct viewer_walk *walk, const struct pfs_event *ev, int32_t pid, uint32_t *path, int *err)
+{
+	typeof(walk->recent_stack[0]) *recent = &walk->recent_stack[ev->stack % STACK_CACHE];
+	const struct pfs_stack *stack;
+	struct number_slot *slot = NULL;
+	uint64_t epoch;
+
+	*err = viewer_calls_epoch(&walk->viewer->calls, pid, ev->ts_ns, &epoch);
+	if (!*err && recent->path && recent->stack == ev->stack && recent->epoch == epoch) {
+		*path = recent->path;
+		return true;
+	}
+	if (!*err && !(slot = viewer_slot_of(&walk->stack_paths, ev->stack, epoch)))
+		*err = -ENOMEM;
+	if (slot && !slot->nr) {
+		stack = pfs_stacks_find(walk->stacks, ev->stack);
+		if (stack && stack->nr_frames)
+			*err = add_path(walk,
+					&(struct path){ .frames = stack->frames,
+							.nr_frames = stack->nr_frames,
+							.ts_ns = ev->ts_ns },
+					&slot->nr);
+	}
+	if (*err || !slot->nr)
+		return false;
+	*recent = (typeof(*recent)){ ev->stack, epoch, slot->nr };
+	*path = slot->nr;
+	return true;
+}
+
+static const struct pfs_frame *const *frames_of(const struct path *path)
+{
+	return path->own ? &path->own : path->frames;
+}
+
+/* All that were added since the last time. 0 or -ENOMEM. */
+static int ask(struct viewer_walk *walk)
+{
+	int err = 0;
+
+	for (; !err && walk->nr_asked_paths < walk->nr_paths; walk->nr_asked_paths++) {
+		const struct path *path = &walk->paths[walk->nr_asked_paths];
+
+		err = viewer_calls_ahead(&walk->viewer->calls, frames_of(path), path->nr_frames, path->ts_ns);
+	}
+	return err;
+}
+
+int viewer_walk_call(struct viewer_walk *walk, uint32_t nr, uint32_t *call)
+{
+	struct path *path = &walk->paths[nr];
+	struct viewer_calls *calls = &walk->viewer->calls;
+	int err = 0;
+
+	if (!path->call && nr < NR_NAMED_PATHS)
+		err = viewer_calls_named(calls, names[nr], &path->call);
+	else if (!path->call)
+		err = ask(walk) ?: viewer_calls_find(calls, frames_of(path), path->nr_frames, path->ts_ns, &path->call);
+	*call = path->call;
+	return err;
+}
