@@ -101,7 +101,7 @@ static int read_and_write(struct reading_args *reading, struct pipeline *p, stru
 
 int cmd_export(int argc, char **argv)
 {
-	struct export_args args = { .reading.classify = true, .format = -1 };
+	struct export_args args = { .reading = { .classify = true, .names = true }, .format = -1 };
 
 	return reading_main(&args.reading, &argp, argc, argv, read_and_write);
 }

@@ -128,6 +128,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check_files(args, state);
 		choose_format(args, state);
 		check_options(args, state);
+		args->reading.names = args->format == PFS_PLOT_HTML;
 		args->reading.classify = args->format == PFS_PLOT_HTML || args->style.by == PFS_PLOT_BY_FAULT_CLASS;
 		return 0;
 	case 'o':

@@ -38,6 +38,7 @@ static void check(struct render_args *args, const struct argp_state *state)
 	if (reading_symbols_option(reading) && !args->by_function)
 		argp_error(state, "%s: only with --by-function", reading_symbols_option(reading));
 	reading->classify = reading->labels.marks = args->by_class;
+	reading->names = args->by_function;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -88,6 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				state,
 				"--format=html: is a flame graph: only with --by stack, and no other option of tables");
 		args->classify |= report->html;
+		args->names = report->code.by;
 		return 0;
 	case OPT_TABLE_FORMAT:
 		if (strcmp(arg, "html"))

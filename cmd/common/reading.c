@@ -212,6 +212,30 @@ static int prepare_to_read_twice(struct reading_args *args, off_t *start, struct
 	return ret;
 }
 
+static int take_build_id(void *ctx, const struct pfs_event *ev)
+{
+	bool wanted = ev->kind == PFS_NOTE && (!strcmp(ev->key, pfs_note_key(PFS_NOTE_BUILD_ID)) ||
+					       !strcmp(ev->key, pfs_note_key(PFS_NOTE_JIT_FILE)));
+
+	return wanted ? pfs_model_apply(ctx, ev, NULL) : 0;
+}
+
+/* Those of a reading that has ended. 0 or -ENOMEM. */
+static int keep_build_ids(struct reading_args *args, const struct pfs_model *m)
+{
+	int ret = 0;
+
+	args->notes = pfs_model_new();
+	for (unsigned int i = 0; args->notes && !ret && i < m->nr_notes; i++) {
+		struct pfs_event ev = { .kind = PFS_NOTE, .ts_ns = m->notes[i].ts_ns };
+
+		PFS_SET(&ev, key, KEY, m->notes[i].key);
+		PFS_SET(&ev, value, VALUE, m->notes[i].value);
+		ret = take_build_id(args->notes, &ev);
+	}
+	return args->notes ? ret : -ENOMEM;
+}
+
 static int read_classes(struct reading_args *args, struct pfs_err *err)
 {
 	struct pfs_filter *filter = &args->view.filter;
@@ -232,6 +256,8 @@ static int read_classes(struct reading_args *args, struct pfs_err *err)
 		sink = pipeline_sink(&p);
 		how.quiet = true;
 		ret = input_read(args->file, &how, &sink, err);
+		if (args->names && !args->notes && keep_build_ids(args, p.model))
+			ret = pfs_err_set(err, -ENOMEM, "no memory for build-ids");
 	} else {
 		ret = pfs_err_set(err, -ENOMEM, "no memory for the classes of faults");
 	}
@@ -239,14 +265,6 @@ static int read_classes(struct reading_args *args, struct pfs_err *err)
 	args->labels.decided = true;
 	args->labels.read = 0;
 	return ret;
-}
-
-static int take_build_id(void *ctx, const struct pfs_event *ev)
-{
-	bool wanted = ev->kind == PFS_NOTE && (!strcmp(ev->key, pfs_note_key(PFS_NOTE_BUILD_ID)) ||
-					       !strcmp(ev->key, pfs_note_key(PFS_NOTE_JIT_FILE)));
-
-	return wanted ? pfs_model_apply(ctx, ev, NULL) : 0;
 }
 
 static int take_no_faults(void *ctx, const struct pfs_fault_run *runs, unsigned int nr)
@@ -295,15 +313,17 @@ static int read_first(struct reading_args *args, int (*fn)(struct reading_args *
 
 int reading_first(struct reading_args *args, struct pfs_err *err)
 {
-	bool classes = args->classify || args->view.filter.labels, names = reading_symbols_option(args);
+	const struct pfs_filter *filter = &args->view.filter;
+	bool classes = args->classify || filter->labels, part = filter->to.set || filter->at.set;
+	bool ids = reading_symbols_option(args) || (args->names && part);
 	off_t start = -1;
 	int ret = args->symbols.archive ? check_symbols(args->symbols.archive, err) : 0;
 
 	if (!ret && args->symbols.debuginfod)
 		ret = pfs_debuginfod_load(err);
-	if (!ret && (names || classes))
+	if (!ret && (ids || classes))
 		ret = prepare_to_read_twice(args, &start, err);
-	if (!ret && names)
+	if (!ret && ids)
 		ret = read_first(args, read_build_ids, start, err);
 	if (!ret && classes)
 		ret = read_first(args, read_classes, start, err);

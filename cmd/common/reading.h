@@ -33,7 +33,8 @@ struct reading_args {
 	enum pfs_export_form events;	/* printed while reading */
 	bool strict;			/* lost events are a failure */
 	struct pfs_debug_files symbols; /* where names are, beside the recorded files */
-	struct pfs_model *notes;	/* if that is elsewhere, the build-ids of the recording, which are at its end */
+	bool names;			/* code is named, by build-ids, which are at the recording's end: */
+	struct pfs_model *notes;	/* these, if names are wanted before, or without what is there; or NULL */
 	bool classify;			/* the class of each fault is wanted, also without --class */
 	struct pfs_labels labels;	/* these, of a first reading, */
 	struct pfs_classes *classes;	/* and their sums; NULL: there was no such reading */
