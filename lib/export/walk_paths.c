@@ -40,18 +40,30 @@ int viewer_walk_named_paths(struct viewer_walk *walk)
 	return err;
 }
 
-/* The same frame in each process that has it, where that says what it is. NULL: no memory. */
-static const struct pfs_frame *own_frame(struct viewer_walk *walk, struct pfs_space *space, uint64_t ip,
-					 unsigned int mode, int32_t pid, bool *memory)
+/*
+ * Where the number of the path of that instruction is; 0: it has none so far. Code in memory may be another one in each process and
+ * epoch, other code is the same in all. NULL: no memory.
+ */
+static uint32_t *own_path(struct viewer_walk *walk, struct pfs_frame frame, uint64_t epoch,
+			  const struct pfs_frame **known)
 {
-	struct pfs_frame frame = pfs_frame_of_fault(space, ip, mode, pid);
+	struct number_slot *slot;
+	bool memory = pfs_frame_is_memory(&frame);
 
-	*memory = pfs_frame_is_memory(&frame);
-	if (!*memory)
+	if (!memory)
 		frame.pid = 0;
-	if (!*memory && pfs_is_file(frame.dev, frame.ino))
+	if (!memory && pfs_is_file(frame.dev, frame.ino))
 		frame.addr = 0;
-	return pfs_stacks_frame(walk->stacks, &frame);
+	*known = pfs_stacks_frame(walk->stacks, &frame);
+	if (!*known)
+		return NULL;
+	if (memory) {
+		slot = viewer_slot_of(&walk->memory_paths, (*known)->nr, epoch);
+		return slot ? &slot->nr : NULL;
+	}
+	return pfs_array_extend(walk->own_paths, walk->max_own_paths, (size_t)(*known)->nr + 1)
+		       ? &walk->own_paths[(*known)->nr]
+		       : NULL;
 }
 
 int viewer_walk_own_path(struct viewer_walk *walk, struct pfs_space *space, const struct viewer_fault *f, int32_t pid,
@@ -61,24 +73,21 @@ int viewer_walk_own_path(struct viewer_walk *walk, struct pfs_space *space, cons
 	unsigned int mode = f->mode;
 	typeof(walk->recent[0]) *recent = &walk->recent[(ip ^ ip >> 12 ^ (uintptr_t)space >> 6) % IP_CACHE];
 	const struct pfs_frame *frame;
-	struct number_slot *slot;
-	bool memory;
+	uint32_t *known;
 	int err = viewer_calls_epoch(&walk->viewer->calls, pid, f->ts_ns, &epoch);
 
 	if (err)
 		return err;
 	if (recent->space != space || recent->ip != ip || recent->layout != walk->layout || recent->mode != mode ||
 	    recent->epoch != epoch) {
-		frame = own_frame(walk, space, ip, mode, pid, &memory);
-		slot = frame ? viewer_slot_of(&walk->own_paths, frame->nr, memory ? epoch : 0) : NULL;
-		if (!slot)
+		known = own_path(walk, pfs_frame_of_fault(space, ip, mode, pid), epoch, &frame);
+		if (!known)
 			return -ENOMEM;
-		if (!slot->nr)
-			err = add_path(walk, &(struct path){ .own = frame, .nr_frames = 1, .ts_ns = f->ts_ns },
-				       &slot->nr);
+		if (!*known)
+			err = add_path(walk, &(struct path){ .own = frame, .nr_frames = 1, .ts_ns = f->ts_ns }, known);
 		if (err)
 			return err;
-		*recent = (typeof(*recent)){ space, ip, walk->layout, epoch, mode, slot->nr };
+		*recent = (typeof(*recent)){ space, ip, walk->layout, epoch, mode, *known };
 	}
 	*path = recent->path;
 	return 0;
@@ -141,7 +150,8 @@ int viewer_walk_call(struct viewer_walk *walk, uint32_t nr, uint32_t *call)
 	if (!path->call && nr < NR_NAMED_PATHS)
 		err = viewer_calls_named(calls, names[nr], &path->call);
 	else if (!path->call)
-		err = ask(walk) ?: viewer_calls_find(calls, frames_of(path), path->nr_frames, path->ts_ns, &path->call);
+		err = (nr < walk->nr_asked_paths ? 0 : ask(walk))
+			      ?: viewer_calls_find(calls, frames_of(path), path->nr_frames, path->ts_ns, &path->call);
 	*call = path->call;
 	return err;
 }

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 
-enum { IP_CACHE = 1 << 12, STACK_CACHE = 1 << 14 };
+enum { IP_CACHE = 1 << 16, STACK_CACHE = 1 << 14 };
 
 /* Of a thread, a process, a space, a stack: its number + 1. The model's memory of a thread may be used again. */
 struct number_slot {
@@ -48,7 +48,10 @@ struct viewer_walk {
 	struct viewer_writer *writer;
 	struct pfs_stacks *stacks;
 	struct number_slot *threads, *procs, *pids, *spaces;
-	struct number_slot *own_paths, *stack_paths; /* numbers of paths, not plus 1: the first ones are named */
+	/* Numbers of paths, not plus 1: the first ones are named. */
+	struct number_slot *stack_paths, *memory_paths;
+	uint32_t *own_paths; /* by the numbers of frames */
+	size_t max_own_paths;
 	struct path *paths;
 	uint32_t nr_paths, max_paths, nr_asked_paths;
 	struct viewer_pages pages;
