@@ -15,11 +15,20 @@
 export TMUX_TMPDIR=$T
 unset TMUX
 started=0
+tm_session=
 tm_nr=0 # a new server has a new socket: one that is ending still has its own
 
 tm()
 {
 	tmux -L "test$tm_nr" -f /dev/null "$@"
+}
+
+# A program that checks for leaks at its end may hang in that for ever if its terminal goes meanwhile: nothing of it stays.
+screen_close()
+{
+	tm kill-server 2>/dev/null
+	[ ! "$tm_session" ] || pkill -KILL -s "$tm_session"
+	tm_session=
 }
 
 # screen_open COLUMNS LINES [NAME=VALUE...]: a new terminal with a shell.
@@ -28,12 +37,13 @@ screen_open()
 	local width=$1 height=$2
 
 	shift 2
-	[ $tm_nr = 0 ] || tm kill-server 2>/dev/null
+	[ $tm_nr = 0 ] || screen_close
 	tm_nr=$((tm_nr + 1))
 	tm new-session -d -x "$width" -y "$height" \
 		"cd $(printf %q "$PWD"); exec env LC_ALL=C.UTF-8 HISTFILE= PS1=@ PS2= PROMPT_COMMAND= $* bash --norc --noprofile" ||
 		{ fail "a terminal of ${width}x$height"; exit 1; }
-	[ $tm_nr -gt 1 ] || at_exit eval 'tm kill-server 2>/dev/null'
+	tm_session=$(tm display-message -p '#{pane_pid}') # the shell leads it
+	[ $tm_nr -gt 1 ] || at_exit screen_close
 	wait_for 60 screen_has '^@' || diag 'the shell does not come'
 }
 
