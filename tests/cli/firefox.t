@@ -7,6 +7,7 @@
 # timeout: 600
 
 . "${0%/*}/../tap.sh"
+. "${0%/*}/../export.sh"
 need_programs awk gcc jq nm node readelf setpriv xz
 cli=$(dirname "$BUILD")/$(basename "$BUILD" -san)/firefox-profiler/profiler-cli.js
 [ -f "$cli" ] || skip_all 'profiler-cli is missing: make deps-tests'
@@ -51,12 +52,6 @@ open_profile()
 	firefox profile info --all --json >"$T/info"
 }
 
-# report TABLE FILTER: of the same recording, as jq prints it.
-report()
-{
-	"$PFSCOPE" report --json --by "$1" "${options[@]}" "$recording" | jq -r ".$1[] | $2"
-}
-
 # column_of FILE FILTER: what jq prints of it, sorted.
 column_of()
 {
@@ -88,7 +83,7 @@ thread_queries()
 # all_queries: compares all of the profile with the report, the folded stacks and the events.
 all_queries()
 {
-	local base_ns lost thread pid tid
+	local lost thread pid tid
 
 	is "$(grep -v '^\[LOG\]' "$PROFILER_CLI_SESSION_DIR"/*.log)" '' '... without a warning'
 	is "$(column_of "$T/info" .processCount) $(column_of "$T/info" '.processes[] | "\(.pid) \(.name)"')" \
@@ -119,19 +114,9 @@ all_queries()
 			END { for (r in sum) print sum[r], r }' | sort -k2)" '... faults of each region'
 	is "$(jq -r '.at.faultClass // "none"' "$T/faults" | sort | uniq -c | awk '{ $1 = $1; print }' | sort)" \
 		"$(report class 'select(.faults > 0) | "\(.faults) \(.class)"' | sort)" '... faults of each class'
-	base_ns=$("$PFSCOPE" report --json "$recording" | jq .recording.start_ns)
-	jq -r '"\(.start * 1000000 | round) \(.tid) \(.at.addr) \(.at.access // "") \(.at.mode // "")"' "$T/faults" | sort >"$T/faults.got"
-	"$PFSCOPE" events "$recording" | awk -v base="$base_ns" '$2 == "fault" { split("", at)
-		for (i = 3; i <= NF; i++) { split($i, field, "="); at[field[1]] = field[2] }
-		split($1, s, "."); access = at["access"] == "exec" ? "execute" : at["access"]
-		printf "%d %s 0x%s %s %s\n", s[1] * 1000000000 + s[2] - base, at["tid"], at["addr"], access, at["mode"] }' | sort >"$T/faults.wanted"
-	is "$(comm -23 "$T/faults.got" "$T/faults.wanted")" '' '... times, addresses, accesses and modes are those of the events'
-	jq -r '"\(.pid) \(.at.range) \(.at.perms) \(.at.faults | gsub(","; "")) \(.name)"' "$T/regions" | sort >"$T/regions.got"
-	report region 'select(.gone != null and .perms != "") |
-		"\(.pid) \(.range | split("-") | map(ltrimstr("0") | sub("^0+"; "")) | join("-")) \(.perms) \(.faults) \(.name)"' | sort >"$T/regions.wanted"
-	is "$(comm -13 "$T/regions.got" "$T/regions.wanted")" '' "... $(wc -l <"$T/regions.wanted") regions"
-	is "$(comm -23 "$T/regions.got" "$T/regions.wanted" | grep -vE '^[0-9]+ [0-9a-f]+-[0-9a-f]+ [-rwxps?]{4} 0 ')" '' \
-		'... and no others with faults'
+	same_faults < <(jq -r --argjson base "$(start_ns)" '"\((.start * 1000000 | round) + $base) \(.tid) \(.at.addr) \(.at.access // "") \(.at.mode // "")"' \
+		"$T/faults")
+	same_regions < <(jq -r '"\(.pid) \(.at.range) \(.at.perms) \(.at.faults | gsub(","; "")) \(.name)"' "$T/regions")
 	lost=$("$PFSCOPE" report --json "$recording" | jq .recording.lost)
 	is "$(jq -s 'map(.data.count) | add // 0' "$T/losses")" $((lost * $(report process .pid | wc -l))) "... $lost lost events, in each process"
 

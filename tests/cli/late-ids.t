@@ -5,7 +5,7 @@
 # time: a file that was touched later has its names, and one that was overwritten in its place (as compilers do) has none.
 
 . "${0%/*}/../tap.sh"
-need_programs gcc nm readelf
+need_programs gcc nm perl readelf
 cd "$T" || exit 1
 
 for name in recorded other; do
@@ -17,13 +17,14 @@ cp recorded program
 # recording FAULTS: that many faults of program's leaf, half of them with a stack, and its build-id behind them.
 recording()
 {
-	local off addr leaf
+	local off addr leaf device
 
+	device=$(stat -c '%Hd %Ld' program | { read -r a b; printf '%02x:%02x' "$a" "$b"; })
 	read -r off addr < <(readelf -lW program | awk '$1 == "LOAD" && /R E/ { print $2, $3; exit }')
 	leaf=$(nm program | awk '$3 == "recorded_leaf" { print $1 }')
 	printf '# pfscope-events 2\n0.000000001 comm pid=1 tid=1 comm="x"\n'
 	printf '0.000000002 map pid=1 tid=1 start=%x end=%x id=1 perms=r-xp off=%d dev=%s ino=%d name="%s"\n' $((addr)) \
-		$((addr + 0x1000)) $((off)) "$(stat -c '%Hd %Ld' program | { read -r a b; printf '%02x:%02x' "$a" "$b"; })" \
+		$((addr + 0x1000)) $((off)) "$device" \
 		"$(stat -c %i program)" "$T/program"
 	echo '0.000000003 map pid=1 tid=1 start=10000000 end=20000000 id=2 perms=rw-p name=""'
 	echo "0.000000004 frames pid=1 tid=1 stack=1 frames=\"0x$leaf\""
@@ -31,7 +32,7 @@ recording()
 		printf "0.%09d fault pid=1 tid=1 addr=%x ip=%s access=write mode=user%s\n", 100 + $_, 0x10000000 + 4096 * $_, $leaf,
 			$_ % 2 ? " stack=1" : "" for 0 .. $nr - 1' "$1" "$leaf"
 	printf '0.9 note key="build_id" value="dev=%s ino=%d id=%s"\n' \
-		"$(stat -c '%Hd %Ld' program | { read -r a b; printf '%02x:%02x' "$a" "$b"; })" "$(stat -c %i program)" \
+		"$device" "$(stat -c %i program)" \
 		"$(readelf -n recorded | awk '/Build ID/ { print $3 }')"
 }
 

@@ -6,6 +6,7 @@
 # timeout: 600
 
 . "${0%/*}/../tap.sh"
+. "${0%/*}/../export.sh"
 need_programs awk jq node perl sqlite3 xz
 processor=$(dirname "$BUILD")/$(basename "$BUILD" -san)/perfetto
 [ -f "$processor/engine.mjs" ] || skip_all 'the trace processor is missing: make deps-tests'
@@ -18,7 +19,7 @@ queries=(
 	threads 'SELECT p.pid, t.tid, t.name FROM thread t JOIN process p USING (upid) WHERE pid'
 	faults "SELECT s.name, p.pid, t.tid, CAST(s.ts AS TEXT), [ADDRESS], [ACCESS], [MODE], [REGION], [FAULT_CLASS], [OFFSET] FROM $of_thread WHERE s.name LIKE '%ault'"
 	facts "SELECT s.name, [CLASS], [HOW], [WITNESS], [LATENCY], [SIGNAL] FROM $of_thread WHERE s.name LIKE '%ault' ORDER BY s.ts"
-	paths "SELECT p.pid, t.tid, c.callsite_id FROM __intrinsic_track_event_callstacks c JOIN slice s ON s.id = c.slice_id JOIN thread_track k ON s.track_id = k.id JOIN thread t USING (utid) JOIN process p USING (upid)"
+	paths "SELECT p.pid, t.tid, c.callsite_id FROM $of_thread JOIN __intrinsic_track_event_callstacks c ON c.slice_id = s.id"
 	callsites 'SELECT c.id, c.parent_id, f.name, m.name FROM stack_profile_callsite c JOIN stack_profile_frame f ON c.frame_id = f.id JOIN stack_profile_mapping m ON f.mapping = m.id'
 	regions 'SELECT p.pid, s.name, [RANGE], [PERMISSIONS], [FAULTS], s.ts, s.dur FROM slice s JOIN process_track k ON s.track_id = k.id JOIN process p USING (upid) WHERE [RANGE] IS NOT NULL'
 	lost "SELECT [COUNT], s.ts, s.dur, k.name FROM slice s JOIN track k ON s.track_id = k.id WHERE s.name = 'lost events'"
@@ -49,12 +50,6 @@ ask()
 	is "$(cat "$T/problems")" '' '... without an error'
 }
 
-# report TABLE FILTER: of the same recording, as jq prints it.
-report()
-{
-	"$PFSCOPE" report --json --by "$1" "${options[@]}" "$recording" | jq -r ".$1[] | $2"
-}
-
 # of COLUMNS FILE: these columns, sorted.
 of() { cut -f "$1" "$T/$2" | sort; }
 
@@ -75,13 +70,8 @@ all_answers()
 		"$(report region 'select(.faults > 0) | "\(.faults) \(.pid) \(.name)"' | summed)" '... faults of each region'
 	is "$(awk -F'\t' '{ print 1, $9 == "" ? "none" : $9 }' "$T/faults" | summed)" \
 		"$(report class 'select(.faults > 0) | "\(.faults) \(.class)"' | summed)" '... faults of each class'
-	[ "$format" != chrome ] || base_ns=$("$PFSCOPE" report --json "$recording" | jq .recording.start_ns)
-	perl -F'\t' -slane 'print join " ", $F[3] + $base_ns, @F[2, 4 .. 6]' -- -base_ns="$base_ns" "$T/faults" | sort >"$T/faults.got"
-	"$PFSCOPE" events "$recording" | awk '$2 == "fault" { split("", at)
-		for (i = 3; i <= NF; i++) { split($i, field, "="); at[field[1]] = field[2] }
-		sub(/\./, "", $1); sub(/^0+/, "", $1); access = at["access"] == "exec" ? "execute" : at["access"]
-		print $1, at["tid"], "0x" at["addr"], access, at["mode"] }' | sort >"$T/faults.wanted"
-	is "$(comm -23 "$T/faults.got" "$T/faults.wanted")" '' '... times, addresses, accesses and modes are those of the events'
+	[ "$format" != chrome ] || base_ns=$(start_ns)
+	same_faults < <(perl -F'\t' -slane 'print join " ", $F[3] + $base_ns, @F[2, 4 .. 6]' -- -base_ns="$base_ns" "$T/faults")
 
 	awk -F'\t' 'NR == FNR { parent[$1] = $2; gsub(";", ":", $3); name[$1] = $3; next }
 		{ path = ""; for (at = $3; at != ""; at = parent[at]) path = name[at] (path == "" ? "" : ";" path); n[path]++ }
@@ -89,12 +79,7 @@ all_answers()
 	"$PFSCOPE" export --to folded "${options[@]}" "$recording" 2>/dev/null | sed -E 's/^[^;]*;(.*) ([0-9]+)$/\2 \1/' | summed >"$T/paths.wanted"
 	[ "$format" = chrome ] || same "$T/paths.got" "$T/paths.wanted" "... $(wc -l <"$T/paths.wanted") call paths, frame by frame"
 
-	awk -F'\t' '{ print $1, $3, $4, $5, $2 }' "$T/regions" | sort >"$T/regions.got"
-	report region 'select(.gone != null and .perms != "") |
-		"\(.pid) \(.range | split("-") | map(ltrimstr("0") | sub("^0+"; "")) | join("-")) \(.perms) \(.faults) \(.name)"' | sort >"$T/regions.wanted"
-	is "$(comm -13 "$T/regions.got" "$T/regions.wanted")" '' "... $(wc -l <"$T/regions.wanted") regions"
-	is "$(comm -23 "$T/regions.got" "$T/regions.wanted" | grep -vE '^[0-9]+ [0-9a-f]+-[0-9a-f]+ [-rwxps?]{4} 0 ')" '' \
-		'... and no others with faults'
+	same_regions < <(awk -F'\t' '{ print $1, $3, $4, $5, $2 }' "$T/regions")
 	lost=$("$PFSCOPE" report --json "$recording" | jq .recording.lost)
 	is "$(awk -F'\t' '{ n += $1 } END { print n + 0 }' "$T/lost")" "$lost" "... $lost lost events"
 	is "$(awk -F'\t' '$2 ~ /^resident/ { last[$1] = $4 } END { for (p in last) print p, last[p] }' "$T/charts" | sort)" \
