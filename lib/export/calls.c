@@ -273,7 +273,7 @@ int viewer_calls_ahead(struct viewer_calls *calls, const struct pfs_frame *const
 /* Without the lock: an answer may take long. 0 or -ENOMEM. */
 static int get_answers(struct viewer_calls *calls, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns)
 {
-	int err = viewer_calls_ahead(calls, frames, nr, ts_ns);
+	int err = learn_notes(calls->priv);
 	uint32_t places;
 
 	return err || !nr || pfs_symbolizer_frame(calls->priv->symbolizer, frames[0], ts_ns, &places) ? err : -ENOMEM;

@@ -81,7 +81,7 @@ int viewer_calls_epoch(struct viewer_calls *calls, int32_t pid, uint64_t ts_ns, 
 /* The path of these frames will be wanted: their source lines are asked for with those of others. 0 or -ENOMEM. */
 int viewer_calls_ahead(struct viewer_calls *calls, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns);
 
-/* The path of these frames at that time, the innermost first. 0 or -ENOMEM. */
+/* The path of these frames at that time, the innermost first, which were asked for before. 0 or -ENOMEM. */
 int viewer_calls_find(struct viewer_calls *calls, const struct pfs_frame *const *frames, uint32_t nr, uint64_t ts_ns,
 		      uint32_t *call);
 

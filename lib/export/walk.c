@@ -43,9 +43,11 @@ void viewer_walk_free(struct viewer_walk *walk)
 	PFS_HASH_FREE(walk->procs);
 	PFS_HASH_FREE(walk->pids);
 	PFS_HASH_FREE(walk->spaces);
-	PFS_HASH_FREE(walk->stack_paths);
+	PFS_HASH_FREE(walk->other_stack_paths);
 	PFS_HASH_FREE(walk->memory_paths);
+	free(walk->stack_paths);
 	free(walk->own_paths);
+	free(walk->path_calls);
 	free(walk->paths);
 	viewer_pages_fini(&walk->pages);
 	pfs_stacks_free(walk->stacks);

@@ -22,7 +22,7 @@ static int add_path(struct viewer_walk *walk, const struct path *path, uint32_t 
 {
 	struct path *added = pfs_array_add(walk->paths, walk->nr_paths, walk->max_paths);
 
-	if (!added)
+	if (!added || !pfs_array_extend(walk->path_calls, walk->max_path_calls, walk->nr_paths))
 		return -ENOMEM;
 	*added = *path;
 	*nr = walk->nr_paths - 1;
@@ -93,33 +93,40 @@ int viewer_walk_own_path(struct viewer_walk *walk, struct pfs_space *space, cons
 	return 0;
 }
 
+/* The same of that stack. */
+static uint32_t *stack_path(struct viewer_walk *walk, uint64_t stack, uint64_t epoch)
+{
+	enum { MOST = 1 << 22 }; /* others may number their stacks as they like */
+	struct number_slot *slot;
+
+	if (!epoch && stack < MOST)
+		return pfs_array_extend(walk->stack_paths, walk->max_stack_paths, stack + 1) ? &walk->stack_paths[stack]
+											     : NULL;
+	slot = viewer_slot_of(&walk->other_stack_paths, stack, epoch);
+	return slot ? &slot->nr : NULL;
+}
+
 bool viewer_walk_stack_path(struct viewer_walk *walk, const struct pfs_event *ev, int32_t pid, uint32_t *path, int *err)
 {
-	typeof(walk->recent_stack[0]) *recent = &walk->recent_stack[ev->stack % STACK_CACHE];
 	const struct pfs_stack *stack;
-	struct number_slot *slot = NULL;
+	uint32_t *known = NULL;
 	uint64_t epoch;
 
 	*err = viewer_calls_epoch(&walk->viewer->calls, pid, ev->ts_ns, &epoch);
-	if (!*err && recent->path && recent->stack == ev->stack && recent->epoch == epoch) {
-		*path = recent->path;
-		return true;
-	}
-	if (!*err && !(slot = viewer_slot_of(&walk->stack_paths, ev->stack, epoch)))
+	if (!*err && !(known = stack_path(walk, ev->stack, epoch)))
 		*err = -ENOMEM;
-	if (slot && !slot->nr) {
+	if (known && !*known) {
 		stack = pfs_stacks_find(walk->stacks, ev->stack);
 		if (stack && stack->nr_frames)
 			*err = add_path(walk,
 					&(struct path){ .frames = stack->frames,
 							.nr_frames = stack->nr_frames,
 							.ts_ns = ev->ts_ns },
-					&slot->nr);
+					known);
 	}
-	if (*err || !slot->nr)
+	if (*err || !*known)
 		return false;
-	*recent = (typeof(*recent)){ ev->stack, epoch, slot->nr };
-	*path = slot->nr;
+	*path = *known;
 	return true;
 }
 
@@ -143,15 +150,16 @@ static int ask(struct viewer_walk *walk)
 
 int viewer_walk_call(struct viewer_walk *walk, uint32_t nr, uint32_t *call)
 {
-	struct path *path = &walk->paths[nr];
+	const struct path *path = &walk->paths[nr];
 	struct viewer_calls *calls = &walk->viewer->calls;
+	uint32_t *known = &walk->path_calls[nr];
 	int err = 0;
 
-	if (!path->call && nr < NR_NAMED_PATHS)
-		err = viewer_calls_named(calls, names[nr], &path->call);
-	else if (!path->call)
+	if (!*known && nr < NR_NAMED_PATHS)
+		err = viewer_calls_named(calls, names[nr], known);
+	else if (!*known)
 		err = (nr < walk->nr_asked_paths ? 0 : ask(walk))
-			      ?: viewer_calls_find(calls, frames_of(path), path->nr_frames, path->ts_ns, &path->call);
-	*call = path->call;
+			      ?: viewer_calls_find(calls, frames_of(path), path->nr_frames, path->ts_ns, known);
+	*call = *known;
 	return err;
 }

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 
-enum { IP_CACHE = 1 << 16, STACK_CACHE = 1 << 14 };
+enum { IP_CACHE = 1 << 16 };
 
 /* Of a thread, a process, a space, a stack: its number + 1. The model's memory of a thread may be used again. */
 struct number_slot {
@@ -28,7 +28,6 @@ struct path {
 	const struct pfs_frame *own;	       /* without one: the fault's own instruction */
 	uint64_t ts_ns;			       /* of the first fault */
 	uint32_t nr_frames;
-	uint32_t call; /* 0: it was not wanted so far */
 };
 
 enum { PATH_UNKNOWN, PATH_POPULATED, NR_NAMED_PATHS };
@@ -49,11 +48,14 @@ struct viewer_walk {
 	struct pfs_stacks *stacks;
 	struct number_slot *threads, *procs, *pids, *spaces;
 	/* Numbers of paths, not plus 1: the first ones are named. */
-	struct number_slot *stack_paths, *memory_paths;
-	uint32_t *own_paths; /* by the numbers of frames */
-	size_t max_own_paths;
+	uint32_t *own_paths;   /* by the numbers of frames */
+	uint32_t *stack_paths; /* by the numbers of stacks */
+	size_t max_own_paths, max_stack_paths;
+	struct number_slot *memory_paths, *other_stack_paths; /* those that these cannot have */
 	struct path *paths;
+	uint32_t *path_calls; /* 0: it was not wanted so far */
 	uint32_t nr_paths, max_paths, nr_asked_paths;
+	size_t max_path_calls;
 	struct viewer_pages pages;
 	struct item *queue;
 	uint64_t head, tail; /* numbers of the oldest item, and of the next one */
@@ -71,10 +73,6 @@ struct viewer_walk {
 		unsigned int mode;
 		uint32_t path;
 	} recent[IP_CACHE];
-	struct {
-		uint64_t stack, epoch;
-		uint32_t path; /* 0: not used */
-	} recent_stack[STACK_CACHE];
 	struct {
 		const struct pfs_region *region;
 		uint64_t layout;
