@@ -5,7 +5,7 @@
  * as native allocations of its first thread, so that the viewer shows retained memory of any selected time. Regions are
  * markers of a thread of their own.
  *
- * The columns of a table stand one behind the other: faults wait in a temporary file until the end.
+ * The columns of a table stand one behind the other: they are written into temporary files, and come together at the end.
  */
 #include "export/firefox_priv.h"
 
@@ -13,72 +13,153 @@
 
 #include <errno.h>
 
-struct fault {
-	uint64_t ts_ns, addr, off, latency_ns;
-	uint32_t call, region;
-	int32_t sig;
-	uint8_t access, mode, class, how, label;
-	bool has_off;
-};
-
-struct allocation {
-	uint64_t ts_ns, addr;
-	uint32_t call;
-	int32_t tid;
-	bool came;
-};
+/* Of the faults of a thread, of the pages of a process, of its regions. */
+enum { FAULT_STACK, FAULT_TIME, FAULT_NAME, FAULT_CATEGORY, FAULT_DATA, NR_FAULT_COLUMNS };
+enum { PAGE_TIME, PAGE_WEIGHT, PAGE_STACK, PAGE_ADDRESS, PAGE_TID, NR_PAGE_COLUMNS };
+enum { REGION_DATA, REGION_NAME, REGION_START, REGION_END, REGION_CATEGORY, NR_REGION_COLUMNS };
 
 static int begin(struct pfs_viewer *viewer)
 {
 	struct firefox *f = viewer->state;
-	int ret = viewer_spool_init(&f->faults, sizeof(struct fault), &viewer->err);
+	int ret = viewer_spool_init(&f->faults, &viewer->err);
 
 	if (!ret)
-		ret = viewer_spool_init(&f->allocations, sizeof(struct allocation), &viewer->err);
-	return ret ? ret : viewer_spool_init(&f->regions, sizeof(struct viewer_region), &viewer->err);
+		ret = viewer_spool_init(&f->pages, &viewer->err);
+	return ret ? ret : viewer_spool_init(&f->regions, &viewer->err);
+}
+
+/* ---- a row of each table: a value a column ---- */
+
+struct row {
+	struct pfs_viewer *viewer;
+	struct viewer_spool *spool;
+	uint32_t column; /* the next one */
+	int ret;
+	struct pfs_json json; /* a value, the comma before it included */
+	char value[1024];
+};
+
+static void begin_row(struct row *row, struct pfs_viewer *viewer, struct viewer_spool *spool, uint32_t first_column)
+{
+	row->viewer = viewer;
+	row->spool = spool;
+	row->column = first_column;
+	row->ret = 0;
+}
+
+static struct pfs_json *begin_value(struct row *row)
+{
+	pfs_json_init_memory(&row->json, row->value);
+	row->json.comma = true;
+	return &row->json;
+}
+
+static void end_value(struct row *row)
+{
+	if (!row->ret)
+		row->ret = viewer_spool_add(row->spool, row->column++, row->value, row->json.p - row->value,
+					    &row->viewer->err);
+}
+
+static void put_fault_data(struct pfs_viewer *viewer, struct pfs_json *json, const struct viewer_fault *f)
+{
+	pfs_json_begin(json, NULL, "{");
+	pfs_json_word(json, "type", "PageFault");
+	put_address(json, "addr", f->addr);
+	pfs_json_u64(json, "region", firefox_string(viewer, f->region));
+	if (f->has_off)
+		put_address(json, "offset", f->off);
+	put_unknown(viewer, json, "access", viewer_access[f->access]);
+	put_unknown(viewer, json, "mode", viewer_word(PFS_F_MODE, f->mode));
+	put_unknown(viewer, json, "class", viewer_word(PFS_F_CLASS, f->class));
+	put_unknown(viewer, json, "how", viewer_word(PFS_F_HOW, f->how));
+	put_unknown(viewer, json, "faultClass", viewer_class(f->label));
+	put_unknown(viewer, json, "faultClassWitness", viewer_witness(f->label, f->how));
+	if (f->latency_ns)
+		put_ms(json, "latency", f->latency_ns);
+	if (f->sig)
+		pfs_json_i64(json, "signal", f->sig);
+	if (f->call) {
+		pfs_json_begin(json, "cause", "{");
+		put_stack(json, "stack", f->call);
+		pfs_json_end(json, "}");
+	}
+	pfs_json_end(json, "}");
 }
 
 static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *fault)
 {
 	struct firefox *f = viewer->state;
-	struct fault record = {
-		.ts_ns = viewer_ns(viewer, fault->ts_ns),
-		.addr = fault->addr,
-		.off = fault->off,
-		.latency_ns = fault->latency_ns,
-		.call = fault->call,
-		.region = firefox_string(viewer, fault->region),
-		.sig = fault->sig,
-		.access = fault->access,
-		.mode = fault->mode,
-		.class = fault->class,
-		.how = fault->how,
-		.label = fault->label,
-		.has_off = fault->has_off,
-	};
+	bool major = fault->class == PFS_MAJOR_CLASS;
+	struct row row;
 
-	return viewer_spool_add(&f->faults, fault->thread, &record, &viewer->err);
+	begin_row(&row, viewer, &f->faults, fault->thread * NR_FAULT_COLUMNS);
+	put_stack(begin_value(&row), NULL, fault->call);
+	end_value(&row);
+	put_ms(begin_value(&row), NULL, viewer_ns(viewer, fault->ts_ns));
+	end_value(&row);
+	pfs_json_u64(begin_value(&row), NULL, firefox_string(viewer, major ? "Major fault" : "Fault"));
+	end_value(&row);
+	pfs_json_u64(begin_value(&row), NULL, major ? MAJOR : MINOR);
+	end_value(&row);
+	put_fault_data(viewer, begin_value(&row), fault);
+	end_value(&row);
+	return row.ret;
 }
 
 static int put_page(struct pfs_viewer *viewer, const struct viewer_page *page)
 {
 	struct firefox *f = viewer->state;
-	struct allocation record = {
-		.ts_ns = viewer_ns(viewer, page->ts_ns),
-		.addr = page->addr < PFS_JSON_EXACT_MAX ? page->addr : page->addr >> viewer->page_shift,
-		.call = page->call,
-		.tid = viewer->threads[page->thread].tid,
-		.came = page->came,
-	};
+	int64_t size = INT64_C(1) << viewer->page_shift;
+	struct row row;
 
-	return viewer_spool_add(&f->allocations, page->proc, &record, &viewer->err);
+	begin_row(&row, viewer, &f->pages, page->proc * NR_PAGE_COLUMNS);
+	put_ms(begin_value(&row), NULL, viewer_ns(viewer, page->ts_ns));
+	end_value(&row);
+	pfs_json_i64(begin_value(&row), NULL, page->came ? size : -size);
+	end_value(&row);
+	put_stack(begin_value(&row), NULL, page->call);
+	end_value(&row);
+	pfs_json_u64(begin_value(&row), NULL,
+		     page->addr < PFS_JSON_EXACT_MAX ? page->addr : page->addr >> viewer->page_shift);
+	end_value(&row);
+	pfs_json_i64(begin_value(&row), NULL, viewer->threads[page->thread].tid);
+	end_value(&row);
+	return row.ret;
+}
+
+static void put_region_data(struct pfs_json *json, const struct viewer_region *r)
+{
+	char range[VIEWER_RANGE_MAX];
+
+	pfs_json_begin(json, NULL, "{");
+	pfs_json_word(json, "type", "Region");
+	pfs_json_word(json, "range", viewer_range(range, r));
+	pfs_json_word(json, "perms", r->perms);
+	pfs_json_u64(json, "size", r->end - r->start);
+	if (r->has_off)
+		put_address(json, "offset", r->off);
+	pfs_json_u64(json, "faults", r->faults);
+	pfs_json_end(json, "}");
 }
 
 static int put_region(struct pfs_viewer *viewer, const struct viewer_region *region)
 {
 	struct firefox *f = viewer->state;
+	struct row row;
 
-	return viewer_spool_add(&f->regions, region->proc, region, &viewer->err);
+	begin_row(&row, viewer, &f->regions, region->proc * NR_REGION_COLUMNS);
+	put_region_data(begin_value(&row), region);
+	end_value(&row);
+	pfs_json_u64(begin_value(&row), NULL, firefox_string(viewer, region->name));
+	end_value(&row);
+	put_ms(begin_value(&row), NULL, viewer_ns(viewer, region->born_ns));
+	end_value(&row);
+	put_ms(begin_value(&row), NULL, viewer_ns(viewer, region->died_ns));
+	end_value(&row);
+	pfs_json_u64(begin_value(&row), NULL, REGION);
+	end_value(&row);
+	return row.ret;
 }
 
 static int put_lost(struct pfs_viewer *viewer, const struct pfs_loss *loss, uint64_t from_ns, uint64_t to_ns)
@@ -92,106 +173,42 @@ static int put_lost(struct pfs_viewer *viewer, const struct pfs_loss *loss, uint
 	return 0;
 }
 
-/* ---- columns of a table, from records ---- */
+/* ---- columns ---- */
 
-typedef int (*record_fn)(void *viewer, const void *record);
+static int copy_values(void *ctx, const void *bytes, size_t nr)
+{
+	struct pfs_json *json = ctx;
+	bool first = !json->comma;
 
-static int put_column(struct pfs_viewer *viewer, const char *name, struct viewer_spool *spool, uint32_t owner,
-		      record_fn fn)
+	pfs_json_drain(json);
+	fwrite_unlocked((const char *)bytes + first, 1, nr - first, json->out);
+	json->comma = true;
+	return 0;
+}
+
+static int put_values(struct pfs_viewer *viewer, struct viewer_spool *spool, uint32_t column)
+{
+	return viewer_spool_each(spool, column, copy_values, &viewer->json, &viewer->err);
+}
+
+static int put_column(struct pfs_viewer *viewer, const char *name, struct viewer_spool *spool, uint32_t column)
 {
 	int ret;
 
 	pfs_json_line(&viewer->json, "\n");
 	pfs_json_begin(&viewer->json, name, "[");
-	ret = viewer_spool_each(spool, owner, fn, viewer, &viewer->err);
+	ret = put_values(viewer, spool, column);
 	pfs_json_end(&viewer->json, "]");
 	return ret;
-}
-
-#define COLUMN(name, record_type, ...)                                        \
-	static int name(void *ctx, const void *record)                        \
-	{                                                                     \
-		struct pfs_viewer *viewer = ctx;                              \
-		struct pfs_json *json = &viewer->json;                        \
-		const struct record_type *r __attribute__((unused)) = record; \
-                                                                              \
-		__VA_ARGS__;                                                  \
-		return 0;                                                     \
-	}
-
-COLUMN(fault_time, fault, put_ms(json, NULL, r->ts_ns))
-COLUMN(fault_stack, fault, put_stack(json, NULL, r->call))
-COLUMN(fault_name, fault,
-       pfs_json_u64(json, NULL, firefox_string(viewer, r->class == PFS_MAJOR_CLASS ? "Major fault" : "Fault")))
-COLUMN(fault_category, fault, pfs_json_u64(json, NULL, r->class == PFS_MAJOR_CLASS ? MAJOR : MINOR))
-COLUMN(allocation_time, allocation, put_ms(json, NULL, r->ts_ns))
-COLUMN(allocation_weight, allocation,
-       pfs_json_i64(json, NULL, (r->came ? 1 : -1) * (INT64_C(1) << viewer->model->page_shift)))
-COLUMN(allocation_stack, allocation, put_stack(json, NULL, r->call))
-COLUMN(allocation_address, allocation, pfs_json_u64(json, NULL, r->addr))
-COLUMN(allocation_tid, allocation, pfs_json_i64(json, NULL, r->tid))
-COLUMN(region_start, viewer_region, put_ms(json, NULL, viewer_ns(viewer, r->born_ns)))
-COLUMN(region_end, viewer_region, put_ms(json, NULL, viewer_ns(viewer, r->died_ns)))
-COLUMN(region_name, viewer_region, pfs_json_u64(json, NULL, firefox_string(viewer, r->name)))
-COLUMN(region_category, viewer_region, pfs_json_u64(json, NULL, REGION))
-
-static int fault_data(void *ctx, const void *record)
-{
-	struct pfs_viewer *viewer = ctx;
-	struct pfs_json *json = &viewer->json;
-	const struct fault *r = record;
-
-	pfs_json_begin(json, NULL, "{");
-	pfs_json_word(json, "type", "PageFault");
-	put_address(json, "addr", r->addr);
-	pfs_json_u64(json, "region", r->region);
-	if (r->has_off)
-		put_address(json, "offset", r->off);
-	put_unknown(viewer, "access", viewer_access[r->access]);
-	put_unknown(viewer, "mode", viewer_word(PFS_F_MODE, r->mode));
-	put_unknown(viewer, "class", viewer_word(PFS_F_CLASS, r->class));
-	put_unknown(viewer, "how", viewer_word(PFS_F_HOW, r->how));
-	put_unknown(viewer, "faultClass", viewer_class(r->label));
-	put_unknown(viewer, "faultClassWitness", viewer_witness(r->label, r->how));
-	if (r->latency_ns)
-		put_ms(json, "latency", r->latency_ns);
-	if (r->sig)
-		pfs_json_i64(json, "signal", r->sig);
-	if (r->call) {
-		pfs_json_begin(json, "cause", "{");
-		put_stack(json, "stack", r->call);
-		pfs_json_end(json, "}");
-	}
-	pfs_json_end(json, "}");
-	return 0;
-}
-
-static int region_data(void *ctx, const void *record)
-{
-	struct pfs_viewer *viewer = ctx;
-	struct pfs_json *json = &viewer->json;
-	const struct viewer_region *r = record;
-	char range[VIEWER_RANGE_MAX];
-
-	pfs_json_begin(json, NULL, "{");
-	pfs_json_word(json, "type", "Region");
-	pfs_json_word(json, "range", viewer_range(range, r));
-	pfs_json_word(json, "perms", r->perms);
-	pfs_json_u64(json, "size", r->end - r->start);
-	if (r->has_off)
-		put_address(json, "offset", r->off);
-	pfs_json_u64(json, "faults", r->faults);
-	pfs_json_end(json, "}");
-	return 0;
 }
 
 /* ---- threads ---- */
 
 enum { DATA, NAME, START, END, PHASE, CATEGORY, NR_COLUMNS };
 
-/* Of markers: by a function for each record, or the same for all. */
+/* Of markers: one of the spool, or the same for all. */
 struct column {
-	record_fn fn;
+	uint32_t nr;
 	const char *same;
 };
 
@@ -244,19 +261,20 @@ static void begin_thread(struct pfs_viewer *viewer, const struct viewer_proc *pr
 	put_pauses(viewer);
 }
 
-static int put_samples(struct pfs_viewer *viewer, uint32_t owner)
+/* The regions have none. */
+static int put_samples(struct pfs_viewer *viewer, const uint32_t *thread)
 {
 	struct firefox *f = viewer->state;
 	struct pfs_json *json = &viewer->json;
+	uint32_t first = thread ? *thread * NR_FAULT_COLUMNS : UINT32_MAX - NR_FAULT_COLUMNS;
 	int ret;
 
 	pfs_json_begin(json, "samples", "{");
-	ret = put_column(viewer, "stack", &f->faults, owner, fault_stack);
-	if (!ret)
-		ret = put_column(viewer, "time", &f->faults, owner, fault_time);
+	ret = put_column(viewer, "stack", &f->faults, first + FAULT_STACK)
+		      ?: put_column(viewer, "time", &f->faults, first + FAULT_TIME);
 	put_null(json, "weight");
 	pfs_json_word(json, "weightType", "samples");
-	pfs_json_u64(json, "length", viewer_spool_count(&f->faults, owner));
+	pfs_json_u64(json, "length", viewer_spool_count(&f->faults, first));
 	pfs_json_end(json, "}");
 	return ret;
 }
@@ -297,12 +315,12 @@ static void put_losses(struct pfs_viewer *viewer, int column)
 	}
 }
 
-/* Markers of one kind of records; with `losses`, those before them. */
-static int put_markers(struct pfs_viewer *viewer, struct viewer_spool *spool, uint32_t owner,
+/* Markers from the columns of the spool from `first` on; with `losses`, those before them. */
+static int put_markers(struct pfs_viewer *viewer, struct viewer_spool *spool, uint32_t first,
 		       const struct column *columns, bool losses)
 {
 	static const char *const names[NR_COLUMNS] = { "data", "name", "startTime", "endTime", "phase", "category" };
-	const uint64_t nr = viewer_spool_count(spool, owner);
+	const uint64_t nr = viewer_spool_count(spool, first);
 	struct firefox *f = viewer->state;
 	struct pfs_json *json = &viewer->json;
 	int ret = 0;
@@ -313,8 +331,8 @@ static int put_markers(struct pfs_viewer *viewer, struct viewer_spool *spool, ui
 		pfs_json_begin(json, names[i], "[");
 		if (losses)
 			put_losses(viewer, i);
-		if (columns[i].fn)
-			ret = viewer_spool_each(spool, owner, columns[i].fn, viewer, &viewer->err);
+		if (!columns[i].same)
+			ret = put_values(viewer, spool, first + columns[i].nr);
 		for (uint64_t k = 0; columns[i].same && k < nr; k++)
 			pfs_json_raw(json, NULL, columns[i].same);
 		pfs_json_end(json, "]");
@@ -327,24 +345,22 @@ static int put_markers(struct pfs_viewer *viewer, struct viewer_spool *spool, ui
 static int put_allocations(struct pfs_viewer *viewer, uint32_t proc)
 {
 	struct firefox *f = viewer->state;
-	struct viewer_spool *spool = &f->allocations;
+	struct viewer_spool *spool = &f->pages;
 	struct pfs_json *json = &viewer->json;
+	uint32_t first = proc * NR_PAGE_COLUMNS;
 	int ret;
 
-	if (!viewer_spool_count(spool, proc))
+	if (!viewer_spool_count(spool, first))
 		return 0;
 	pfs_json_begin(json, "nativeAllocations", "{");
-	ret = put_column(viewer, "time", spool, proc, allocation_time);
-	if (!ret)
-		ret = put_column(viewer, "weight", spool, proc, allocation_weight);
+	ret = put_column(viewer, "time", spool, first + PAGE_TIME)
+		      ?: put_column(viewer, "weight", spool, first + PAGE_WEIGHT);
 	pfs_json_word(json, "weightType", "bytes");
 	if (!ret)
-		ret = put_column(viewer, "stack", spool, proc, allocation_stack);
-	if (!ret)
-		ret = put_column(viewer, "memoryAddress", spool, proc, allocation_address);
-	if (!ret)
-		ret = put_column(viewer, "threadId", spool, proc, allocation_tid);
-	pfs_json_u64(json, "length", viewer_spool_count(spool, proc));
+		ret = put_column(viewer, "stack", spool, first + PAGE_STACK) ?:
+		      put_column(viewer, "memoryAddress", spool, first + PAGE_ADDRESS) ?:
+		      put_column(viewer, "threadId", spool, first + PAGE_TID);
+	pfs_json_u64(json, "length", viewer_spool_count(spool, first));
 	pfs_json_end(json, "}");
 	return ret;
 }
@@ -352,8 +368,8 @@ static int put_allocations(struct pfs_viewer *viewer, uint32_t proc)
 static int put_thread(struct pfs_viewer *viewer, uint32_t nr, bool is_main)
 {
 	static const struct column columns[NR_COLUMNS] = {
-		[DATA] = { fault_data },    [NAME] = { fault_name },   [START] = { fault_time },
-		[END] = { .same = "null" }, [PHASE] = { .same = "0" }, [CATEGORY] = { fault_category },
+		[DATA] = { FAULT_DATA },    [NAME] = { FAULT_NAME },   [START] = { FAULT_TIME },
+		[END] = { .same = "null" }, [PHASE] = { .same = "0" }, [CATEGORY] = { FAULT_CATEGORY },
 	};
 	struct firefox *f = viewer->state;
 	const struct viewer_thread *thread = &viewer->threads[nr];
@@ -362,9 +378,9 @@ static int put_thread(struct pfs_viewer *viewer, uint32_t nr, bool is_main)
 
 	snprintf(tid, sizeof(tid), "%d", thread->tid);
 	begin_thread(viewer, viewer->procs[thread->proc], thread, thread->comm, is_main, tid);
-	ret = put_samples(viewer, nr);
+	ret = put_samples(viewer, &nr);
 	if (!ret)
-		ret = put_markers(viewer, &f->faults, nr, columns, is_main);
+		ret = put_markers(viewer, &f->faults, nr * NR_FAULT_COLUMNS, columns, is_main);
 	if (!ret && is_main)
 		ret = put_allocations(viewer, thread->proc);
 	pfs_json_end(&viewer->json, "}");
@@ -374,16 +390,16 @@ static int put_thread(struct pfs_viewer *viewer, uint32_t nr, bool is_main)
 static int put_regions(struct pfs_viewer *viewer, uint32_t nr, bool is_main)
 {
 	static const struct column columns[NR_COLUMNS] = {
-		[DATA] = { region_data }, [NAME] = { region_name },  [START] = { region_start },
-		[END] = { region_end },	  [PHASE] = { .same = "1" }, [CATEGORY] = { region_category },
+		[DATA] = { REGION_DATA }, [NAME] = { REGION_NAME },  [START] = { REGION_START },
+		[END] = { REGION_END },	  [PHASE] = { .same = "1" }, [CATEGORY] = { REGION_CATEGORY },
 	};
 	struct firefox *f = viewer->state;
 	int ret;
 
 	begin_thread(viewer, viewer->procs[nr], NULL, "regions", is_main, "regions");
-	ret = put_samples(viewer, UINT32_MAX);
+	ret = put_samples(viewer, NULL);
 	if (!ret)
-		ret = put_markers(viewer, &f->regions, nr, columns, is_main);
+		ret = put_markers(viewer, &f->regions, nr * NR_REGION_COLUMNS, columns, is_main);
 	pfs_json_end(&viewer->json, "}");
 	return ret;
 }
@@ -399,7 +415,7 @@ static int put_process(struct pfs_viewer *viewer, uint32_t proc, uint32_t *const
 	f->main_index[proc] = UINT32_MAX;
 	for (uint32_t i = 0; !ret && i < nr_of[proc]; i++)
 		ret = put_thread(viewer, threads_of[proc][i], (*nr)++ == first);
-	if (!ret && viewer_spool_count(&f->regions, proc))
+	if (!ret && viewer_spool_count(&f->regions, proc * NR_REGION_COLUMNS))
 		ret = put_regions(viewer, proc, (*nr)++ == first);
 	if (*nr > first)
 		f->main_index[proc] = first;
@@ -552,7 +568,7 @@ static void fini(struct pfs_viewer *viewer)
 	struct firefox *f = viewer->state;
 
 	viewer_spool_fini(&f->faults);
-	viewer_spool_fini(&f->allocations);
+	viewer_spool_fini(&f->pages);
 	viewer_spool_fini(&f->regions);
 	PFS_HASH_FREE(f->strings);
 	free(f->losses);

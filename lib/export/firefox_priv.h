@@ -11,9 +11,7 @@
 enum { OTHER, USER, KERNEL, MINOR, MAJOR, REGION, LOST };
 
 struct firefox {
-	struct viewer_spool faults;	 /* by thread */
-	struct viewer_spool allocations; /* by process */
-	struct viewer_spool regions;	 /* by process */
+	struct viewer_spool faults, pages, regions; /* columns of tables, by thread or process */
 	struct viewer_string *strings;
 	struct {
 		const char *s;
@@ -84,10 +82,10 @@ static inline void put_stack(struct pfs_json *json, const char *key, uint32_t ca
 		put_null(json, key);
 }
 
-static inline void put_unknown(struct pfs_viewer *viewer, const char *key, const char *word)
+static inline void put_unknown(struct pfs_viewer *viewer, struct pfs_json *json, const char *key, const char *word)
 {
 	if (*word)
-		pfs_json_u64(&viewer->json, key, firefox_string(viewer, word));
+		pfs_json_u64(json, key, firefox_string(viewer, word));
 }
 
 /* An array of the expression for each i below nr. */

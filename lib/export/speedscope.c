@@ -22,7 +22,7 @@ static int begin(struct pfs_viewer *viewer)
 {
 	struct speedscope *s = viewer->state;
 
-	return viewer_spool_init(&s->spool, sizeof(struct sample), &viewer->err);
+	return viewer_spool_init(&s->spool, &viewer->err);
 }
 
 static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *fault)
@@ -40,7 +40,7 @@ static int put_fault(struct pfs_viewer *viewer, const struct viewer_fault *fault
 	}
 	last = &s->last[fault->thread];
 	if (last->weight && (last->call != fault->call || last->weight == UINT32_MAX)) {
-		ret = viewer_spool_add(&s->spool, fault->thread, last, &viewer->err);
+		ret = viewer_spool_add(&s->spool, fault->thread, last, sizeof(*last), &viewer->err);
 		last->weight = 0;
 	}
 	last->call = fault->call;
@@ -56,23 +56,26 @@ static void put_path(struct pfs_viewer *viewer, uint32_t call)
 	pfs_json_u64(&viewer->json, NULL, viewer->calls.calls[call].place);
 }
 
-static int put_stack(void *ctx, const void *record)
+static int put_stacks(void *ctx, const void *bytes, size_t nr)
 {
 	struct pfs_viewer *viewer = ctx;
-	const struct sample *sample = record;
+	const struct sample *samples = bytes;
 
-	pfs_json_begin(&viewer->json, NULL, "[");
-	put_path(viewer, sample->call);
-	pfs_json_end(&viewer->json, "]");
+	for (size_t i = 0; i < nr / sizeof(*samples); i++) {
+		pfs_json_begin(&viewer->json, NULL, "[");
+		put_path(viewer, samples[i].call);
+		pfs_json_end(&viewer->json, "]");
+	}
 	return 0;
 }
 
-static int put_weight(void *ctx, const void *record)
+static int put_weights(void *ctx, const void *bytes, size_t nr)
 {
 	struct pfs_viewer *viewer = ctx;
-	const struct sample *sample = record;
+	const struct sample *samples = bytes;
 
-	pfs_json_u64(&viewer->json, NULL, sample->weight);
+	for (size_t i = 0; i < nr / sizeof(*samples); i++)
+		pfs_json_u64(&viewer->json, NULL, samples[i].weight);
 	return 0;
 }
 
@@ -82,7 +85,8 @@ static int put_thread(struct pfs_viewer *viewer, uint32_t nr)
 	const struct viewer_thread *thread = &viewer->threads[nr];
 	struct pfs_json *json = &viewer->json;
 	char name[256];
-	int ret = s->last[nr].weight ? viewer_spool_add(&s->spool, nr, &s->last[nr], &viewer->err) : 0;
+	int ret =
+		s->last[nr].weight ? viewer_spool_add(&s->spool, nr, &s->last[nr], sizeof(*s->last), &viewer->err) : 0;
 
 	snprintf(name, sizeof(name), "%s (%d, thread %d)", thread->comm, thread->pid, thread->tid);
 	pfs_json_line(json, "\n");
@@ -94,11 +98,11 @@ static int put_thread(struct pfs_viewer *viewer, uint32_t nr)
 	pfs_json_u64(json, "endValue", thread->nr_faults);
 	pfs_json_begin(json, "samples", "[");
 	if (!ret)
-		ret = viewer_spool_each(&s->spool, nr, put_stack, viewer, &viewer->err);
+		ret = viewer_spool_each(&s->spool, nr, put_stacks, viewer, &viewer->err);
 	pfs_json_end(json, "]");
 	pfs_json_begin(json, "weights", "[");
 	if (!ret)
-		ret = viewer_spool_each(&s->spool, nr, put_weight, viewer, &viewer->err);
+		ret = viewer_spool_each(&s->spool, nr, put_weights, viewer, &viewer->err);
 	pfs_json_end(json, "]");
 	pfs_json_end(json, "}");
 	return ret;

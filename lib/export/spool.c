@@ -8,19 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 14 };
+/* Of bytes; an owner's block grows until it has that size. */
+enum { FIRST_BLOCK = 1 << 9, BLOCK = 1 << 14 };
 
 struct viewer_spool_owner {
-	char *block;	   /* the records that are not in the file yet */
-	size_t nr;	   /* of them */
+	char *block; /* what is not in the file yet */
+	size_t nr, size;
 	uint64_t *written; /* blocks of the file, each full */
 	size_t nr_written, max_written;
+	uint64_t count;
 };
 
-int viewer_spool_init(struct viewer_spool *spool, size_t record, struct pfs_err *err)
+int viewer_spool_init(struct viewer_spool *spool, struct pfs_err *err)
 {
-	*spool = (struct viewer_spool){ .record = record, .fd = pfs_temp_open(err) };
-	return spool->fd < 0 ? spool->fd : 0;
+	*spool = (struct viewer_spool){ .fd = pfs_temp_open(err) };
+	spool->opened = spool->fd >= 0;
+	return spool->opened ? 0 : spool->fd;
 }
 
 void viewer_spool_fini(struct viewer_spool *spool)
@@ -30,13 +33,8 @@ void viewer_spool_fini(struct viewer_spool *spool)
 		free(spool->owners[i].written);
 	}
 	free(spool->owners);
-	if (spool->record)
+	if (spool->opened)
 		pfs_close(spool->fd);
-}
-
-static size_t block_records(const struct viewer_spool *spool)
-{
-	return BLOCK / spool->record;
 }
 
 static int no_memory(struct pfs_err *err)
@@ -44,45 +42,58 @@ static int no_memory(struct pfs_err *err)
 	return pfs_err_set(err, -ENOMEM, "no memory for the export");
 }
 
-int viewer_spool_add(struct viewer_spool *spool, uint32_t nr, const void *record, struct pfs_err *err)
+/* The owner's block is full. */
+static int make_room(struct viewer_spool *spool, struct viewer_spool_owner *owner, struct pfs_err *err)
 {
-	struct viewer_spool_owner *owner;
-	size_t max = spool->nr_owners;
+	size_t size = owner->size ? 2 * owner->size : FIRST_BLOCK;
 	uint64_t *block;
+	char *larger;
+	int ret;
 
-	if (nr >= spool->nr_owners) {
-		if (!pfs_array_extend(spool->owners, max, nr + 1))
+	if (owner->size < BLOCK) {
+		larger = realloc(owner->block, size);
+		if (!larger)
 			return no_memory(err);
-		spool->nr_owners = max;
+		owner->block = larger;
+		owner->size = size;
+		return 0;
 	}
-	owner = &spool->owners[nr];
-	if (!owner->block && !(owner->block = malloc(BLOCK)))
-		return no_memory(err);
-	if (owner->nr == block_records(spool)) {
-		int ret = pfs_temp_write(spool->fd, owner->block, BLOCK, err);
-
-		block = ret ? NULL : pfs_array_add(owner->written, owner->nr_written, owner->max_written);
-		if (!block)
-			return ret ? ret : no_memory(err);
-		*block = spool->nr_blocks++;
-		owner->nr = 0;
-	}
-	memcpy(owner->block + owner->nr++ * spool->record, record, spool->record);
+	ret = pfs_temp_write(spool->fd, owner->block, BLOCK, err);
+	block = ret ? NULL : pfs_array_add(owner->written, owner->nr_written, owner->max_written);
+	if (!block)
+		return ret ? ret : no_memory(err);
+	*block = spool->nr_blocks++;
+	owner->nr = 0;
 	return 0;
 }
 
-static int each_of(const struct viewer_spool *spool, const char *records, size_t nr,
-		   int (*fn)(void *ctx, const void *record), void *ctx)
+int viewer_spool_add(struct viewer_spool *spool, uint32_t nr_owner, const void *bytes, size_t nr, struct pfs_err *err)
 {
+	struct viewer_spool_owner *owner;
+	const char *from = bytes;
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < nr; i++)
-		ret = fn(ctx, records + i * spool->record);
+	if (nr_owner >= spool->nr_owners && !pfs_array_extend(spool->owners, spool->nr_owners, (size_t)nr_owner + 1))
+		return no_memory(err);
+	owner = &spool->owners[nr_owner];
+	owner->count++;
+	while (!ret && nr) {
+		size_t room = owner->size - owner->nr, part = nr < room ? nr : room;
+
+		if (!room) {
+			ret = make_room(spool, owner, err);
+			continue;
+		}
+		memcpy(owner->block + owner->nr, from, part);
+		owner->nr += part;
+		from += part;
+		nr -= part;
+	}
 	return ret;
 }
 
-int viewer_spool_each(struct viewer_spool *spool, uint32_t nr, int (*fn)(void *ctx, const void *record), void *ctx,
-		      struct pfs_err *err)
+int viewer_spool_each(struct viewer_spool *spool, uint32_t nr, int (*fn)(void *ctx, const void *bytes, size_t nr),
+		      void *ctx, struct pfs_err *err)
 {
 	const struct viewer_spool_owner *owner = nr < spool->nr_owners ? &spool->owners[nr] : NULL;
 	char *block = owner ? malloc(BLOCK) : NULL;
@@ -95,16 +106,14 @@ int viewer_spool_each(struct viewer_spool *spool, uint32_t nr, int (*fn)(void *c
 	for (size_t i = 0; !ret && i < owner->nr_written; i++) {
 		ssize_t got = pfs_read_all_at(spool->fd, block, BLOCK, owner->written[i] * BLOCK);
 
-		ret = got == BLOCK ? each_of(spool, block, block_records(spool), fn, ctx)
+		ret = got == BLOCK ? fn(ctx, block, BLOCK)
 				   : pfs_err_set(err, got < 0 ? (int)got : -EIO, "cannot read a temporary file");
 	}
 	free(block);
-	return ret ? ret : each_of(spool, owner->block, owner->nr, fn, ctx);
+	return ret || !owner->nr ? ret : fn(ctx, owner->block, owner->nr);
 }
 
 uint64_t viewer_spool_count(const struct viewer_spool *spool, uint32_t nr)
 {
-	const struct viewer_spool_owner *owner = nr < spool->nr_owners ? &spool->owners[nr] : NULL;
-
-	return owner ? owner->nr_written * block_records(spool) + owner->nr : 0;
+	return nr < spool->nr_owners ? spool->owners[nr].count : 0;
 }
