@@ -113,13 +113,15 @@ objects=$(for layer in lib ftrace stap perf cmd; do find "$BUILD/$layer" -name '
 # Lines "FILE FILE": the first uses a symbol of the second. Only objects whose source is still there.
 calls()
 {
-	local object
+	local object source there=()
 
 	for object in $objects; do
-		[ -f "${object#"$BUILD/"}" ] || [ -f "$(sed 's/\.o$/.c/' <<<"${object#"$BUILD/"}")" ] || continue
-		nm "$object" | sed "s|^|${object#"$BUILD/"} |"
-	done | awk '
-		{ file = $1; sub(/\.o$/, "", file); type = $(NF - 1); name = $NF }
+		source=${object#"$BUILD/"}
+		[ -f "$source" ] || [ -f "${source%.o}.c" ] || continue
+		there+=("$source")
+	done
+	(cd "$BUILD" && nm -A "${there[@]}") | awk '
+		{ file = $1; sub(/\.o:.*/, "", file); type = $(NF - 1); name = $NF }
 		type == "U" { uses[file, name]; next }
 		type ~ /^[TDBRCVW]$/ { where[name] = file }
 		END { for (use in uses) { split(use, at, SUBSEP)
