@@ -294,10 +294,10 @@ soak: deps-vm	## whole what `make check` has samples of: layouts, kills, failing
 	@FLOOD_SECONDS=60 tests/run -O $(O) tests/live/perf-flat-out.t
 	@KERNELS=6.12 KILLS=60 tests/run -O $(O) tests/vm/kills.t
 	@KERNELS='6.1 6.12' EACH=1 RUNS=30 SEEDS=5 KILLS=2 tests/run -O $(O) \
-		$(patsubst %,tests/vm/%.t,accesses doctor hidden hide-ftrace kills machine microset module numa objects pages refault-hide tracers)
-	@LIVE='attach run user refault kmap-stack clean overrun recording storms classes' tests/run -O $(O) tests/vm/live.t
+		$(patsubst %,tests/vm/%.t,accesses doctor hidden hide-ftrace kills machine microset module needed numa objects pages refault-hide tracers)
+	@LIVE='attach run user refault kmap-stack kmap-control clean counts mprotect overrun recording storms classes' tests/run -O $(O) tests/vm/live.t
 	$(build_arm64)
-	@KERNELS='arm64-6.1 arm64-6.12' READING='check diff kmap mrc output pages pagesdiff render report tape unobserved' \
+	@KERNELS='arm64-6.1 arm64-6.12' UNITS=all READING='check diff kmap mrc output pages pagesdiff render report tape unobserved' \
 		tests/run -O $(O) tests/vm/arm64.t
 
 bench: deps-tests	## speed of reading and cost of recording, as a table (root and tracefs)

@@ -8,6 +8,6 @@ KERNELS=${KERNELS:-6.1}
 . "${0%/*}/vm.sh"
 
 build_probes || { done_testing; exit; }
-boot_args=(-e "MODULES=$T/share")
+boot_args=(-e "MODULES=$T/share" -e "EACH=${EACH:-}")
 in_guests 700 bash tests/vm/hide-ftrace.guest
 done_testing
