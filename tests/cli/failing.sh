@@ -8,7 +8,6 @@
 PFSCOPE=${TOOLS%/tests/tools}/pfscope
 preload=${TOOLS%/tools}/preload/fail_alloc.so
 mkdir "$T/room"
-target=$T/room/picture
 
 # render and pictures go into a file, the others print.
 into_file()
@@ -16,13 +15,23 @@ into_file()
 	[ "${words[0]}" = render ] || [ "${words[0]}" = archive ] || [[ ${words[*]} = plot\ --format=* ]]
 }
 
+# run_one [NAME=VALUE...] [COMMAND...]: with that in its environment, by that command. $target: what comes out of it. No more
+# processes than that: there are thousands of runs.
 run_one()
 {
-	if into_file; then
-		timeout 20 "$@" "$PFSCOPE" "${words[@]}" --output "$target" "$file" >"$T/printed" 2>"$T/err"
-	else
-		timeout 20 "$@" "$PFSCOPE" "${words[@]}" "$file" >"$target" 2>"$T/err"
-	fi
+	if into_file; then target=$T/room/picture; else target=$T/output; fi
+	(
+		ulimit -t 20
+		while [[ ${1-} = [A-Z]*=* ]]; do
+			export "$1"
+			shift
+		done
+		if into_file; then
+			exec "$@" "$PFSCOPE" "${words[@]}" --output "$target" "$file" >"$T/printed" 2>"$T/err"
+		else
+			exec "$@" "$PFSCOPE" "${words[@]}" "$file" >"$target" 2>"$T/err"
+		fi
+	)
 }
 
 # judge STATUS NUMBER: of a run in which one thing failed.
@@ -30,21 +39,22 @@ judge()
 {
 	local lines left
 
-	lines=$(wc -l <"$T/err")
-	into_file || [ "$1" = 0 ] || rm -f "$target"	# partial standard output is no file of pfscope's
-	left=$(find "$T/room" -mindepth 1)
+	mapfile lines <"$T/err"
+	shopt -s nullglob dotglob
+	left=("$T"/room/*)
+	shopt -u nullglob dotglob
 	if [ "$1" = 0 ]; then
 		cmp -s "$target" "$T/whole" || echo "number $2: status 0, but another output"
 	elif [ "$1" -gt 2 ]; then
-		echo "number $2: status $1: $(tail -n 1 "$T/err")"
-	elif [ "$lines" != 1 ] || ! grep -q '^pfscope[ a-z]*: .' "$T/err"; then
-		echo "number $2: $lines lines: $(head -c 200 "$T/err")"
-	elif [ -n "$left" ]; then
-		echo "number $2: status $1, but left behind: $left"
+		echo "number $2: status $1: ${lines[*]: -1}"
+	elif [[ ${#lines[@]} != 1 || ! ${lines[0]} =~ ^pfscope[\ a-z]*:\ .+$'\n' ]]; then
+		echo "number $2: ${#lines[@]} lines: ${lines[*]:0:3}"
+	elif [ ${#left[@]} != 0 ]; then
+		echo "number $2: status $1, but left behind: ${left[*]}"
 	else
 		failed=$((failed + 1))
 	fi
-	rm -f "$T"/room/*
+	[ ${#left[@]} = 0 ] || rm -f "${left[@]}"
 }
 
 # verdict NAME LEAST: $T/wrong has the errors; at least LEAST runs must have failed.
@@ -63,12 +73,12 @@ each_allocation()
 {
 	local nr
 
-	run_one env FAIL_ALLOC=0 FAIL_ALLOC_COUNT="$T/nr" LD_PRELOAD="$preload"
+	run_one FAIL_ALLOC=0 FAIL_ALLOC_COUNT="$T/nr" LD_PRELOAD="$preload"
 	cmp -s "$target" "$T/whole" || fail "${words[*]} of ${file##*/}: the same with the allocator watched"
 	rm -f "$target"
 	failed=0
 	for ((nr = 1; nr <= $(<"$T/nr"); nr += EVERY)); do
-		run_one env FAIL_ALLOC=$nr LD_PRELOAD="$preload"
+		run_one FAIL_ALLOC=$nr LD_PRELOAD="$preload"
 		judge $? $nr
 	done >"$T/wrong"
 	verdict "${words[*]} of ${file##*/}, allocations" $((50 / EVERY))
@@ -81,7 +91,7 @@ each_command()
 
 	for command in "$@"; do
 		read -ra words <<<"$command"
-		run_one env
+		run_one
 		is "$?" 0 "$command of ${file##*/}: nothing fails by itself" || diag "$(<"$T/err")"
 		mv "$target" "$T/whole"
 		each_allocation

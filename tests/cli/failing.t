@@ -16,11 +16,11 @@ some_of_cairo()
 {
 	local nr total=0
 
-	run_one env FAIL_ALLOC=0 FAIL_ALLOC_COUNT="$T/nr" LD_PRELOAD="$preload"
+	run_one FAIL_ALLOC=0 FAIL_ALLOC_COUNT="$T/nr" LD_PRELOAD="$preload"
 	rm -f "$target"
 	failed=0
 	for ((nr = 2; nr <= $(<"$T/nr"); nr += 9)); do
-		run_one env FAIL_ALLOC=$nr LD_PRELOAD="$preload"
+		run_one FAIL_ALLOC=$nr LD_PRELOAD="$preload"
 		judge $? $nr
 		total=$((total + 1))
 	done >"$T/wrong"
@@ -58,7 +58,7 @@ done
 file=$DATA/dat/v6-buffers.dat
 for format in svg png; do
 	words=(plot "--format=$format")
-	run_one env
+	run_one
 	mv "$target" "$T/whole"
 	export FAIL_ALLOC_IN=pfscope
 	each_allocation
@@ -87,7 +87,7 @@ cat >"$T/functions.events" <<EVENTS
 EVENTS
 file=$T/functions.events
 words=(plot --format=html)
-run_one env
+run_one
 ok 'the page has its function' grep -q '"main"' "$target"
 mv "$target" "$T/whole"
 export FAIL_ALLOC_IN='pfscope libelf-0 libelf'
@@ -100,7 +100,7 @@ for path in "$program" "$TOOLS/spent"; do
 	echo "1.3 note key=\"build_id\" value=\"dev=$dev ino=$ino id=$(readelf -n "$path" | awk '/Build ID/ { print $3 }')\""
 done >>"$T/functions.events"
 words=(archive)
-run_one env
+run_one
 mv "$target" "$T/whole"
 each_allocation
 unset FAIL_ALLOC_IN
@@ -112,7 +112,7 @@ if ! strace -qq -o "$T/calls" true 2>"$T/err"; then
 fi
 words=(render)
 for file in "$DATA"/dat/{pfs-v6,v7-zstd}.dat "$DATA/text/kernel-pipe.trace"; do
-	run_one env
+	run_one
 	mv "$target" "$T/whole"
 	least=1
 	for call in read pread64; do
