@@ -23,7 +23,7 @@ run_one()
 	(
 		ulimit -t 20
 		while [[ ${1-} = [A-Z]*=* ]]; do
-			export "$1"
+			export "${1?}"
 			shift
 		done
 		if into_file; then
