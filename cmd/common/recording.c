@@ -9,6 +9,8 @@
 #include "os/frames.h"
 #include "os/memory_nodes.h"
 #include "os/process.h"
+#include "os/zero_page.h"
+#include "os/zero_page.h"
 #include "refault/zram.h"
 #include "symbol/build_ids.h"
 
@@ -363,6 +365,14 @@ static int open_hider(struct recording *r, const struct pfs_source_config *sourc
 	return see_doctor(ret == -ENOENT ? -ENOSYS : ret, err);
 }
 
+/* Where a read of anonymous memory gets no zero page. */
+static int note_zero_page(struct pfs_live *live, struct pfs_err *err)
+{
+	if (pfs_has_zero_page() || !live->source->note(live, 0, PFS_FACT(ZERO_PAGE, .text = "no")))
+		return 0;
+	return pfs_err_set(err, -ENOMEM, "no memory for a note");
+}
+
 int recording_open(struct recording *r, const struct recording_args *args, int stop_fd, struct pfs_err *err)
 {
 	struct pfs_source_config config = args->config;
@@ -392,7 +402,9 @@ int recording_open(struct recording *r, const struct recording_args *args, int s
 	if (!r->live)
 		return see_doctor(errno == ENOENT ? -ENOSYS : -errno, err);
 	source_args_report(&args->sources);
-	ret = args->hider ? open_hider(r, &config, err) : 0;
+	ret = args->config.objects ? 0 : note_zero_page(r->live, err);
+	if (!ret && args->hider)
+		ret = open_hider(r, &config, err);
 	return ret
 		       ?: refault_session_open(&r->refault, &args->refault, &args->view.filter, r->live,
 					       args->hider ? r->hider : r->live, r->owner.id, err);

@@ -164,7 +164,7 @@ static int take_growth(struct pfs_classes *classes, const struct pfs_event *ev, 
 	if (!fault || !fault->below || !pfs_filter_outcome(classes->filter, outcome))
 		return 0;
 	fault->below = false;
-	return count(classes, fault, class_key(fault->write ? PFS_CLASS_ANON : PFS_CLASS_ZERO, 0));
+	return count(classes, fault, class_key(class_of_anonymous(classes, fault->write), 0));
 }
 
 /* Pages that another thread has filled: who waited for them? */

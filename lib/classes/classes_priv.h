@@ -44,6 +44,12 @@ static inline struct pfs_class_sum class_key(enum pfs_fault_class class, int32_t
 	return (struct pfs_class_sum){ .key = { class, forked } };
 }
 
+/* Of the first access to a page of anonymous memory. */
+static inline enum pfs_fault_class class_of_anonymous(const struct pfs_classes *classes, bool write)
+{
+	return write || !pfs_model_has_zero_page(classes->model) ? PFS_CLASS_ANON : PFS_CLASS_ZERO;
+}
+
 /* Adds the counts to the sum (sign 1), or takes them away (-1). */
 void class_add(struct pfs_class_sum *to, const struct pfs_class_sum *sum, int sign);
 

@@ -33,9 +33,7 @@ static bool is_anonymous(const struct fault *f)
 {
 	const char *name = pfs_region_name(f->outcome->space, f->region);
 
-	return pfs_region_is_private_zero(f->region) ||
-	       (name &&
-		(!*name || !strcmp(name, "[heap]") || !strncmp(name, "[stack", 6) || !strncmp(name, "[anon", 5)));
+	return name ? pfs_region_is_anonymous(f->region, name) : pfs_region_is_private_zero(f->region);
 }
 
 static const struct class_history *history_of(const struct fault *f)
@@ -108,19 +106,22 @@ static enum inherited { NOTHING_KNOWN, ONLY_READ, WRITTEN } inherited(const stru
 static struct pfs_class_sum copy_of(const struct fault *f)
 {
 	const struct pfs_proc *proc = f->outcome->thread->proc;
+	const uint32_t reads = PFS_PAGE_READ | PFS_PAGE_EXEC;
 	uint32_t had = f->outcome->before;
+	bool reads_own =
+		!f->file && !pfs_model_has_zero_page(f->classes->model); /* what is read gets a page of its own, too */
 	enum inherited was;
 
-	if (had & WRITES && is_copied_since(f))
+	if (had & (WRITES | (reads_own ? reads : 0)) && is_copied_since(f))
 		return class_key(PFS_CLASS_COW_FORK, proc->pid);
 	if (had & PFS_PAGE_WRITE)
 		return class_key(PFS_CLASS_PROTECTED, 0);
 	was = f->region->inherited ? inherited(f) : NOTHING_KNOWN;
-	if (was == WRITTEN)
+	if (was == WRITTEN || (was == ONLY_READ && reads_own))
 		return class_key(PFS_CLASS_COW_FORK, proc->ppid);
 	if (f->file)
 		return class_key(PFS_CLASS_COW_FILE, 0);
-	if (had & (PFS_PAGE_READ | PFS_PAGE_EXEC) || was == ONLY_READ)
+	if (!reads_own && (had & reads || was == ONLY_READ))
 		return class_key(PFS_CLASS_COW_ZERO, 0);
 	return class_key(PFS_CLASS_PROTECTED, 0);
 }
@@ -136,7 +137,7 @@ static enum pfs_fault_class first_page(const struct fault *f)
 		return f->write ? PFS_CLASS_FILE_WRITE : PFS_CLASS_FILE_READ;
 	if (!is_anonymous(f))
 		return PFS_CLASS_KERNEL;
-	return f->write ? PFS_CLASS_ANON : PFS_CLASS_ZERO;
+	return class_of_anonymous(f->classes, f->write);
 }
 
 static struct pfs_class_sum conclude(const struct fault *f)
@@ -168,7 +169,7 @@ static struct pfs_class_sum reported(const struct fault *f)
 {
 	switch (f->ev->how) {
 	case PFS_HOW_ANON:
-		return class_key(f->write ? PFS_CLASS_ANON : PFS_CLASS_ZERO, 0);
+		return class_key(class_of_anonymous(f->classes, f->write), 0);
 	case PFS_HOW_COW:
 		return f->ev->code & 1 ? copy_of(f) : class_key(PFS_CLASS_COW_FILE, 0);
 	case PFS_HOW_SWAP:

@@ -148,6 +148,7 @@ static const struct note notes[PFS_NR_NOTES] = {
 	[PFS_NOTE_MODULE] = { .key = "module", TEXT },
 	[PFS_NOTE_HUGE_PAGES] = { .key = "huge_pages",
 		{ FIELD("anon", WORD, what), FIELD("any", WORD, tells), FIELD("zero", NUMBER, count), OPTIONAL("shmem", STRING, text) } },
+	[PFS_NOTE_ZERO_PAGE] = { .key = "zero_page", TEXT },
 	[PFS_NOTE_OBJECTS] = { .key = "objects",
 		{ FIELD("pages", NUMBER, count), OPTIONAL("min", NUMBER, first), OPTIONAL("max", NUMBER, last),
 		  OPTIONAL("cache", STRING, text) } },

@@ -104,19 +104,25 @@ static bool is_possible(const struct pfs_model *model, const struct pfs_region *
 	if (pfs_region_is_file(region))
 		return (access != PFS_WRITE || region->perms & PFS_PERM_SHARED) &&
 		       pages_in_file(s, region->dev) != IN_MEMORY_SMALL;
-	if (access == PFS_WRITE || !s->zero) /* it allocates */
+	if (access == PFS_WRITE || !model_reads_huge_zero(model)) /* it allocates */
 		return false;
 	return is_in_force(s->anon, region);
 }
 
-/* Huge pages, and the huge zero page, prepare the region for private pages; hugetlbfs has no zero page. */
+/*
+ * Huge pages, and the huge zero page, prepare the region for private pages; hugetlbfs has no zero page. Without any zero page a
+ * read of anonymous memory does what a write does.
+ */
 void doubt_read(const struct pfs_model *model, struct pfs_region *region)
 {
 	bool hugetlb = region->traits & PFS_TRAIT_HUGETLB;
 
 	if (region->perms & PFS_PERM_SHARED)
 		return;
-	if (hugetlb && region->have & PFS_HAS(PFS_F_NAME) && !strncmp(region->name, "/anon_hugepage", 14))
+	if (!hugetlb && model->priv->no_zero_page && region->have & PFS_HAS(PFS_F_NAME) &&
+	    pfs_region_is_anonymous(region, region->name))
+		region->written = true;
+	else if (hugetlb && region->have & PFS_HAS(PFS_F_NAME) && !strncmp(region->name, "/anon_hugepage", 14))
 		region->written = true;
 	else if (hugetlb || (!pfs_region_is_file(region) && is_in_force(model->priv->huge.anon, region) &&
 			     region->end - region->start >= pfs_huge_size(model->page_shift)))
@@ -329,7 +335,7 @@ bool doubt_huge(const struct pfs_model *model, const struct pfs_thread *thread, 
 	if (!s->known) /* other sources report what was mapped */
 		return true;
 	if (!pfs_region_is_file(region)) /* a read gets the zero page */
-		return (thread->fault_access == PFS_WRITE || !thread->fault_access || !s->zero) &&
+		return (thread->fault_access == PFS_WRITE || !thread->fault_access || !model_reads_huge_zero(model)) &&
 		       is_in_force(s->any, region);
 	if (thread->fault_access == PFS_WRITE && !(region->perms & PFS_PERM_SHARED))
 		return false;

@@ -111,6 +111,9 @@ static int apply_fact(struct pfs_model *model, const struct pfs_fact *fact, uint
 	case PFS_NOTE_HUGE_PAGES:
 		doubt_settings(model, fact);
 		return 0;
+	case PFS_NOTE_ZERO_PAGE:
+		model->priv->no_zero_page = !strcmp(fact->text, "no");
+		return 0;
 	case PFS_NOTE_SOURCE:
 		model->priv->sees_handlers = !strcmp(fact->text, "stap");
 		model->polled = !strcmp(fact->text, "perf");
@@ -162,6 +165,11 @@ const char *pfs_model_polled(const struct pfs_model *model)
 bool pfs_model_is_x86(const struct pfs_model *model)
 {
 	return model->priv->x86;
+}
+
+bool pfs_model_has_zero_page(const struct pfs_model *model)
+{
+	return !model->priv->no_zero_page;
 }
 
 bool pfs_model_fact(const struct pfs_model *model, enum pfs_note_key key, struct pfs_fact *fact)

@@ -316,11 +316,17 @@ static inline bool pfs_region_is_file(const struct pfs_region *region)
 /* A private mapping of /dev/zero is anonymous memory with the name of a file. */
 bool pfs_region_is_private_zero(const struct pfs_region *region);
 
+/* Anonymous memory, by its name: not memory of the kernel's own, such as [vdso]. */
+bool pfs_region_is_anonymous(const struct pfs_region *region, const char *name);
+
 /* Whether huge pages may replace the pages of the region's file, which unmaps them. */
 bool pfs_model_may_collapse(const struct pfs_model *model, const struct pfs_region *region);
 
 /* Whether error codes of faults are those of x86. */
 bool pfs_model_is_x86(const struct pfs_model *model);
+
+/* Whether reads of anonymous memory get the zero page; else they get pages of their own, as the recording says. */
+bool pfs_model_has_zero_page(const struct pfs_model *model);
 
 /* Whether the recording says that this file system is one in memory: shared memory, or tmpfs. */
 bool pfs_model_in_memory(const struct pfs_model *model, uint32_t dev);

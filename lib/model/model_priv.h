@@ -59,6 +59,7 @@ struct pfs_model_private {
 	bool muted;
 	uint32_t fault_flags; /* PFS_PAGE_*, that the pages of faults get, too */
 	bool presence;	      /* is tracked */
+	bool no_zero_page;    /* reads of anonymous memory get pages of their own */
 	bool x86;	      /* fault codes are those of x86 */
 	bool removed_rows;    /* regions that are removed have rows of their own */
 	bool whole_folios;    /* a fault on a file maps all of a large folio */
@@ -78,6 +79,12 @@ struct pfs_model_private {
 		unsigned int nr;
 	} huge;
 };
+
+/* May a read of anonymous memory get the huge zero page? */
+static inline bool model_reads_huge_zero(const struct pfs_model *model)
+{
+	return model->priv->huge.zero && !model->priv->no_zero_page;
+}
 
 static inline uint64_t model_page_size(const struct pfs_model *model)
 {

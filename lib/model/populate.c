@@ -235,7 +235,7 @@ static int count_faults(struct pfs_model *model, const struct pfs_region *r, con
 		return 0;
 	}
 	known = r->since_ns && !r->inherited && !(r->traits & PFS_TRAIT_HUGETLB) &&
-		!(only_reads(r, ev) && end - start >= pfs_huge_size(model->page_shift)); /* the huge zero page */
+		!(only_reads(r, ev) && model_reads_huge_zero(model) && end - start >= pfs_huge_size(model->page_shift));
 	p->faults += alone;
 	p->least += known ? alone : 0;
 	p->sure &= known && alone == (end - start) >> model->page_shift;

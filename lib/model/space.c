@@ -394,6 +394,12 @@ bool pfs_region_is_private_zero(const struct pfs_region *region)
 	return KNOWS(region, PFS_F_NAME) && !(region->perms & PFS_PERM_SHARED) && !strcmp(region->name, "/dev/zero");
 }
 
+bool pfs_region_is_anonymous(const struct pfs_region *region, const char *name)
+{
+	return pfs_region_is_private_zero(region) || !*name || !strcmp(name, "[heap]") || !strncmp(name, "[stack", 6) ||
+	       !strncmp(name, "[anon", 5);
+}
+
 const char *pfs_region_kind(const struct pfs_region *region, const char *name)
 {
 	if (name && name[0])

@@ -318,7 +318,7 @@ int touch_faults(struct pfs_model *model, struct pfs_thread *thread, struct pfs_
 	/* Filters do not change what a region is. */
 	if (region && batch->access == PFS_WRITE)
 		region->written |= pfs_region_copies(region);
-	else if (region)
+	else if (region && !pfs_region_forbids(region, batch->access))
 		doubt_read(model, region);
 	if (region && region->start == thread->grown_start && batch->addr[0] < thread->grown_end)
 		region->prepared |= !(region->perms & PFS_PERM_SHARED);

@@ -14,6 +14,12 @@ need_tracefs
 TRACING=/sys/kernel/tracing
 [ -d $TRACING/instances ] || TRACING=/sys/kernel/debug/tracing
 
+# Do reads of anonymous memory get the zero page, as smaps has it?
+has_zero_page()
+{
+	"$WORK/zero_page"
+}
+
 # instances_of PID: the names of the instances that this pfscope has, or left.
 instances_of()
 {

@@ -34,6 +34,10 @@ for steps in 'map:64:r lock:0-64 protect:rw:0-64' 'disk:64 map:64:r lock:0-64 pr
 	like "$out" 'every fault is accounted for' "$steps: every fault is accounted for"
 	case $steps in
 	*write*) unlike "$out" 'mprotect' '... none by mprotect: the pages were written to before' ;;
+	map*) # what locks the memory reads it; without a zero page that is the one fault
+		if has_zero_page; then by='mprotect of locked memory'; else by='mlock, mlockall'; fi
+		like "$out" "64  (in one sum: )?$by" "... 64 of them by $by"
+		;;
 	*) like "$out" '64  (in one sum: )?mprotect of locked memory' '... 64 of them by mprotect' ;;
 	esac
 done

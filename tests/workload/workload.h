@@ -307,4 +307,26 @@ static WL_UNUSED void wl_touch_read(char *start, long pages)
 		(void)*p;
 }
 
+/* Whether reads of anonymous memory get the zero page, by smaps: that page is not resident. Kernels for virtual machines may have none. */
+static WL_UNUSED int wl_has_zero_page(void)
+{
+	enum { NR_PAGES = 16 };
+	char *pages = wl_map_anon(NR_PAGES, PROT_READ), line[256], start[32];
+	FILE *smaps = fopen("/proc/self/smaps", "re");
+	int found = 0, resident = -1;
+
+	if (!smaps)
+		wl_die("cannot read smaps");
+	wl_touch_read(pages, NR_PAGES);
+	snprintf(start, sizeof(start), "%lx-", (unsigned long)pages);
+	while (resident < 0 && fgets(line, sizeof(line), smaps)) {
+		found |= !strncmp(line, start, strlen(start));
+		if (found)
+			sscanf(line, "Rss: %d", &resident);
+	}
+	fclose(smaps);
+	munmap(pages, NR_PAGES * WL_PAGE);
+	return !resident;
+}
+
 #endif
