@@ -10,7 +10,6 @@
 #include "os/memory_nodes.h"
 #include "os/process.h"
 #include "os/zero_page.h"
-#include "os/zero_page.h"
 #include "refault/zram.h"
 #include "symbol/build_ids.h"
 

@@ -7,7 +7,7 @@
 . "${0%/*}/live.sh"
 program=$WORK/i386
 [ -x "$program" ] || skip_all 'the compiler makes no program for i386'
-"$program" 1 "$T/try" >/dev/null 2>&1 || skip_all 'this kernel runs no 32-bit programs'
+runs_i386 || not_here 'this kernel runs no 32-bit programs'
 
 # compare NAME DIR [--coarse]
 compare()

@@ -18,10 +18,10 @@ is_stopped()
 	[[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^[Tt] ]]
 }
 
-# The moment of a kill: most lie in the set-up and the tear-down, which take a tenth of a second.
+# The moment of a kill, somewhere in what a recording takes here: set-up and tear-down are most of it.
 moment()
 {
-	sleep "0.$(printf '%03d' $((RANDOM % 260)))"
+	sleep "0.$(printf '%03d' $((RANDOM % span)))"
 }
 
 # start run|attach MARK: sets $victim, and $target to what is traced.
@@ -63,6 +63,12 @@ end_target()
 somebody_else
 tracefs_state >"$T/before"
 
+before=${EPOCHREALTIME/./}
+start run "$$-0"
+wait $victim
+span=$(((${EPOCHREALTIME/./} - before) / 1000))
+[ $span -lt 999 ] || span=999
+diag "a recording takes $span ms"
 RANDOM=${PFSCOPE_SEED:-1}
 killed=0 left='' unwell='' keepers='' half='' unfinished=''
 for ((i = 1; i <= kills; i++)); do

@@ -10,6 +10,11 @@ need_programs "$WORK/seeks" "$WORK/watchpoints" perl
 [ -d $TRACING/events/kmem/kfree ] || skip_all "the kernel has no kmem events"
 hold 1 || { release; skip_all "no hardware watchpoints here: $(<"$T/held")"; }
 release
+if ! "$WORK/watchpoints" try; then
+	"$PFSCOPE" kmap record --watch random -- true 2>"$T/log"
+	is "$?|$(<"$T/log")" '1|pfscope: --watch: the hardware watchpoints of this machine report nothing' 'that is said'
+	not_here 'hardware watchpoints that report something'
+fi
 file=$(grep -m 1 -o ' alloc_empty_file$' /proc/kallsyms) || skip_all 'the kernel has no alloc_empty_file()'
 site=${file# }
 

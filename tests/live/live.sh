@@ -20,6 +20,21 @@ has_zero_page()
 	"$WORK/zero_page"
 }
 
+# not_here WHY: this machine cannot do what the test is about, and tests/vm/live.t runs it in a guest, where it must.
+not_here()
+{
+	[ -z "${KERNEL:-}" ] || skip_all "$1"
+	pass "not on this machine, but in tests/vm/live.t: $1"
+	done_testing
+	exit 0
+}
+
+# runs_i386: does this kernel run programs for 32 bits?
+runs_i386()
+{
+	[ -x "$WORK/i386" ] && "$WORK/i386" 1 "$T/i386" >/dev/null 2>&1
+}
+
 # instances_of PID: the names of the instances that this pfscope has, or left.
 instances_of()
 {

@@ -152,7 +152,7 @@ is "$("$PFSCOPE" report --check attached 2>&1 | tail -n 1)" 'every fault is acco
 		'trace-cmd reads the file'
 
 # Of a 32-bit program only the instruction is known. A dump faults behind the top of its stack, which the program reads nowhere.
-if [ -x "$WORK/i386" ]; then
+if runs_i386; then
 	"$PFSCOPE" run --source=ftrace --stack=dwarf --no-bars -o small -- "$WORK/i386" >out 2>err
 	"$PFSCOPE" events small >events
 	is "$(grep ' fault ' events | grep -E 'access=read mode=kernel|^[^=]*addr=ff.* mode=user')" '' \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 1500
 #
-# The live tests, unchanged, on Debian's 6.1 and 6.12 kernels. What hardly depends on the kernel runs on one of
+# The live tests, unchanged, on Debian's 6.1 and 6.12 kernels, those that not every machine can run among them. What hardly depends on the kernel runs on one of
 # them, for guests are slow; all kinds of faults and their counts are witness.t's, layouts are layouts.t's.
 # LIVE="run counts" runs just those, on both; `make soak` does so.
 
@@ -11,7 +11,7 @@
 cat >"$T/share/live" <<'EOS'
 case ${LIVE:-$KERNEL} in
 6.1) LIVE=classes ;;
-6.*) LIVE="kmap-control mprotect" ;;
+6.*) LIVE="kmap-control mprotect compat kmap-watch" ;;
 esac
 for test in $LIVE; do
 	start=$SECONDS

@@ -2,7 +2,7 @@
 /*
  * Holds hardware watchpoints of all CPUs until its standard input ends: watchpoints NR [SECONDS]
  *
- * Prints a line when it has them; tries so long.
+ * Prints a line when it has them; tries so long. `watchpoints try` exits with 0 if one of them reports writes.
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -11,11 +11,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t word;
+static volatile uint64_t word;
 
 static bool hold(struct perf_event_attr *attr, int nr)
 {
@@ -36,6 +37,15 @@ static bool hold(struct perf_event_attr *attr, int nr)
 	return true;
 }
 
+static bool reports(struct perf_event_attr *attr)
+{
+	int fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, 0);
+	uint64_t count = 0;
+
+	word = 1;
+	return fd >= 0 && read(fd, &count, sizeof(count)) == sizeof(count) && count;
+}
+
 int main(int argc, char **argv)
 {
 	struct perf_event_attr attr = {
@@ -46,12 +56,15 @@ int main(int argc, char **argv)
 		.bp_len = HW_BREAKPOINT_LEN_8,
 		.pinned = 1,
 	};
+	const char *how = argc > 1 ? argv[1] : "4";
 	time_t end = time(NULL) + atoi(argc > 2 ? argv[2] : "0");
 	bool held;
 	char byte;
 
+	if (!strcmp(how, "try"))
+		return !reports(&attr);
 	do
-		held = hold(&attr, atoi(argc > 1 ? argv[1] : "4"));
+		held = hold(&attr, atoi(how));
 	while (!held && time(NULL) < end);
 	if (!held) {
 		perror("perf_event_open");

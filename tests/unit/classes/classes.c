@@ -212,6 +212,36 @@ static void test_unknown(void **state)
 	done(&f);
 }
 
+/* A read gets a page of its own, which a fork shares; the kernel's own memory is no anonymous memory. */
+static void test_without_zero_page(void **state)
+{
+	struct feed f = feed_classes("x86_64");
+	struct pfs_event ev;
+
+	feed_note(&f, "zero_page", "no", false);
+	feed_map(&f, START + 64 * PAGE, START + 65 * PAGE, PFS_PERM_R, "[vdso]");
+	fault(&f, 0, PFS_READ, 4, 0);
+	fault(&f, 1, PFS_READ, 4, PFS_HOW_ANON);
+	expect(&f, PFS_CLASS_ANON, 2, 1);
+	fault(&f, 64, PFS_READ, 4, 0);
+	expect(&f, PFS_CLASS_KERNEL, 1, 0);
+	fault(&f, 0, PFS_WRITE, MAPPED, 0);
+	expect(&f, PFS_CLASS_PROTECTED, 1, 0);
+	fault(&f, 16, PFS_READ, 4, 0);
+	fault(&f, 16, PFS_WRITE, MAPPED, 0);
+	expect(&f, PFS_CLASS_COW_FILE, 1, 0);
+	ev = feed_event(&f, PFS_FORK, HAS(CHILD));
+	ev.child = OTHER;
+	feed_apply(&f, &ev);
+	fault(&f, 1, PFS_WRITE, MAPPED, 0);
+	f.pid = f.tid = OTHER;
+	fault(&f, 1, PFS_WRITE, MAPPED, 0);
+	expect(&f, PFS_CLASS_COW_FORK, 2, 0);
+	expect(&f, PFS_CLASS_ZERO, 0, 0);
+	expect(&f, PFS_CLASS_COW_ZERO, 0, 0);
+	done(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_userfaultfd),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_without_zero_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

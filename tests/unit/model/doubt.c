@@ -107,6 +107,24 @@ static void test_advice_is_taken_back(void **state)
 	feed_free(&f);
 }
 
+/* A page of its own is no huge zero page; the kernel reports the allocation of a huge one. */
+static void test_without_zero_page(void **state)
+{
+	struct feed f = feed_huge_pages("anon=always any=always zero=1");
+	struct pfs_event ev;
+
+	feed_note(&f, "zero_page", "no", false);
+	map_anon(&f, 0);
+	fault(&f, 5, PFS_READ, ABSENT);
+	maybe(&f, 0);
+	fault(&f, 600, PFS_READ, ABSENT);
+	ev = feed_event(&f, PFS_HUGE, HAS(ORDER));
+	ev.order = 9;
+	feed_apply(&f, &ev);
+	expect(&f, PFS_PAGE_HUGE, 511, PFS_PRESENT, 513);
+	feed_free(&f);
+}
+
 static void test_later_faults_settle(void **state)
 {
 	struct feed f = feed_huge_pages("anon=always any=always zero=1");
@@ -277,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_advice_is_taken_back),
+		cmocka_unit_test(test_without_zero_page),
 		cmocka_unit_test(test_later_faults_settle),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_around_and_major_settle),
