@@ -7,9 +7,9 @@
 #include "base/units.h"
 #include "common/command.h"
 #include "os/frames.h"
+#include "os/huge_pages.h"
 #include "os/memory_nodes.h"
 #include "os/process.h"
-#include "os/zero_page.h"
 #include "refault/zram.h"
 #include "symbol/build_ids.h"
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -165,4 +166,32 @@ void pfs_huge_settings(struct pfs_huge_settings *s, const char *dir)
 						       : NULL);
 	if (mounts)
 		fclose(mounts);
+}
+
+static long faults(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_minflt;
+}
+
+/* Reads with huge pages would be something else; a write to the zero page is a fault. */
+bool pfs_has_zero_page(void)
+{
+	enum { NR_PAGES = 8 };
+	size_t size = sysconf(_SC_PAGESIZE);
+	volatile char *pages = mmap(NULL, NR_PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long before;
+
+	if (pages == MAP_FAILED)
+		return true;
+	madvise((void *)pages, NR_PAGES * size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < NR_PAGES; i++)
+		(void)pages[i * size];
+	before = faults();
+	for (size_t i = 0; i < NR_PAGES; i++)
+		pages[i * size] = 1;
+	before = faults() - before;
+	munmap((void *)pages, NR_PAGES * size);
+	return before >= NR_PAGES;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which memory may get huge pages on this machine, by the settings in sysfs. The capture records page allocations only
- * where some may be huge, because recording them makes every fault slower.
+ * where some may be huge, because recording them makes every fault slower. And whether there is a zero page.
  */
 #ifndef PFS_HUGE_PAGES_H
 #define PFS_HUGE_PAGES_H
@@ -28,6 +28,12 @@ struct pfs_huge_settings {
 };
 
 void pfs_huge_settings(struct pfs_huge_settings *s, const char *dir);
+
+/*
+ * Whether reads of anonymous memory get the zero page, which the first write replaces, tried with a few pages of pfscope's own.
+ * True also if that fails. Some kernels for virtual machines give each a page of its own at once; no setting tells.
+ */
+bool pfs_has_zero_page(void);
 
 /* never, madvise or always */
 const char *pfs_huge_pages_name(enum pfs_huge_pages setting);

@@ -4,8 +4,7 @@
  *
  *     process.h     /proc/PID: state, times, faults
  *     smaps.h       /proc/PID/smaps: regions and their memory
- *     huge_pages.h  are transparent huge pages allowed?
- *     zero_page.h   do reads of anonymous memory get the zero page?
+ *     huge_pages.h  are transparent huge pages allowed? is there a zero page?
  *     slabs.h       which caches of objects the kernel has merged
  *     page_cache.h  which pages of a file fault-around would map
  *     pagemap.h     which pages a process has mapped
