@@ -242,6 +242,16 @@ static uint32_t before_fault(const struct pfs_space *space, const struct pfs_reg
 }
 
 /*
+ * May the handler of its faults return with nothing done, for them to come again? That of files does while it waits; that of
+ * [vdso] where it has but the region's own lock (6.5). Before they come again a thread may stop.
+ */
+static bool may_come_again(const struct pfs_region *region)
+{
+	return pfs_region_is_file(region) ||
+	       (region->have & PFS_HAS(PFS_F_NAME) && !pfs_region_is_anonymous(region, region->name));
+}
+
+/*
  * The pages of these faults are mapped, unless a signal follows. Of the last one that is certain if it has a class, else
  * when its thread goes on: a signal may interrupt it while it waits for a page of a file.
  */
@@ -249,7 +259,7 @@ static int map_faults(struct pfs_model *model, struct pfs_thread *thread, struct
 		      const struct pfs_region *region, const struct fault_batch *batch,
 		      const struct pfs_faults_on *faults, enum pfs_fate fate)
 {
-	bool file = region && pfs_region_is_file(region);
+	bool unsure = region && may_come_again(region);
 	uint32_t last = faults->nr - 1;
 	uint64_t start, end;
 	int err;
@@ -267,7 +277,7 @@ static int map_faults(struct pfs_model *model, struct pfs_thread *thread, struct
 			err = doubt_gigantic(space, region, start, faults->ts_ns[i])
 				      ?: presence_set(space, start, end, PFS_PRESENT, 0, faults->ts_ns[i]);
 		}
-	if (err || !file || batch->class || thread->fault_presence == PFS_PRESENT)
+	if (err || !unsure || batch->class || thread->fault_presence == PFS_PRESENT)
 		return err;
 	thread->under_way = batch->mode != PFS_KERNEL; /* an access by the kernel may fail without a signal */
 	start = fault_start(space, region, faults->addr[last], &end);

@@ -35,6 +35,9 @@ static void expect_of(const struct feed *f, int32_t pid, const char *wanted)
 		case PFS_MAYBE_COPIED:
 			got[i] = 'c';
 			break;
+		case PFS_MAYBE_UNDER_WAY:
+			got[i] = 'u';
+			break;
 		case PFS_MAYBE_HUGE:
 			got[i] = 'h';
 			break;
@@ -110,6 +113,38 @@ static void test_discarded_over_a_fault(void **state)
 	fault(&f, PID, 4, PFS_WRITE);
 	discard(&f, 0, NR);
 	expect(&f, "...r....");
+	feed_free(&f);
+}
+
+/* The kernel may have to start again with a page of its own, and the thread may stop first; not with anonymous memory. */
+static void test_kernel_memory(void **state)
+{
+	struct feed f = feed_threads();
+
+	feed_map(&f, START + 4 * PAGE, START + NR * PAGE, PFS_PERM_R | PFS_PERM_X, "[vdso]");
+	fault(&f, PID, 4, PFS_READ);
+	expect(&f, "....u...");
+	fault(&f, PID, 5, PFS_READ);
+	expect(&f, "....Pu..");
+	fault(&f, PID, 1, PFS_READ);
+	expect(&f, ".P..PP..");
+	feed_free(&f);
+}
+
+/* A fork copies what was read where that got pages of its own. */
+static void test_fork_without_zero_page(void **state)
+{
+	struct feed f = feed_threads();
+	struct pfs_event ev;
+
+	feed_note(&f, "zero_page", "no", false);
+	feed_map(&f, START + 4 * PAGE, START + NR * PAGE, PFS_PERM_R | PFS_PERM_X, "[vdso]");
+	fault(&f, PID, 1, PFS_READ);
+	fault(&f, PID, 4, PFS_READ);
+	ev = feed_event(&f, PFS_FORK, HAS(CHILD));
+	ev.child = CHILD;
+	feed_apply(&f, &ev);
+	expect_of(&f, CHILD, ".P......");
 	feed_free(&f);
 }
 
@@ -215,7 +250,8 @@ int main(void)
 		cmocka_unit_test(test_mapped_over_a_fault),    cmocka_unit_test(test_mapped_before_a_signal),
 		cmocka_unit_test(test_discarded_over_a_fault), cmocka_unit_test(test_fork_after_a_read),
 		cmocka_unit_test(test_fork_of_what_grew),      cmocka_unit_test(test_kernel_fault_again),
-		cmocka_unit_test(test_mapped_after_a_refusal),
+		cmocka_unit_test(test_mapped_after_a_refusal), cmocka_unit_test(test_kernel_memory),
+		cmocka_unit_test(test_fork_without_zero_page),
 	};
 
 	return cmocka_run_group_tests_name("presence", tests, NULL, NULL);
