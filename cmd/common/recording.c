@@ -364,7 +364,7 @@ static int open_hider(struct recording *r, const struct pfs_source_config *sourc
 	return see_doctor(ret == -ENOENT ? -ENOSYS : ret, err);
 }
 
-/* Where a read of anonymous memory gets no zero page. */
+/* Notes, where it is so, that reads of anonymous memory get no zero page. */
 static int note_zero_page(struct pfs_live *live, struct pfs_err *err)
 {
 	if (pfs_has_zero_page() || !live->source->note(live, 0, PFS_FACT(ZERO_PAGE, .text = "no")))

@@ -242,8 +242,8 @@ static uint32_t before_fault(const struct pfs_space *space, const struct pfs_reg
 }
 
 /*
- * May the handler of its faults return with nothing done, for them to come again? That of files does while it waits; that of
- * [vdso] where it has but the region's own lock (6.5). Before they come again a thread may stop.
+ * May the handler return with nothing done, so that the fault comes again? That of files does so when it has waited, that of
+ * [vdso] when it holds only the region's own lock (since 6.5). A thread may stop before its fault comes again.
  */
 static bool may_come_again(const struct pfs_region *region)
 {

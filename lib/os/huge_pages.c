@@ -168,30 +168,32 @@ void pfs_huge_settings(struct pfs_huge_settings *s, const char *dir)
 		fclose(mounts);
 }
 
-static long faults(void)
+/* Of the calling thread so far. */
+static long minor_faults(void)
 {
-	struct rusage usage;
+	struct rusage usage = { 0 };
 
-	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_minflt;
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_minflt;
 }
 
-/* Reads with huge pages would be something else; a write to the zero page is a fault. */
+/* A write to the zero page faults, a write to a page of its own does not. With huge pages there would be too few faults. */
 bool pfs_has_zero_page(void)
 {
 	enum { NR_PAGES = 8 };
 	size_t size = sysconf(_SC_PAGESIZE);
 	volatile char *pages = mmap(NULL, NR_PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	long before;
+	long before, taken;
 
 	if (pages == MAP_FAILED)
 		return true;
 	madvise((void *)pages, NR_PAGES * size, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < NR_PAGES; i++)
 		(void)pages[i * size];
-	before = faults();
+	before = minor_faults();
 	for (size_t i = 0; i < NR_PAGES; i++)
 		pages[i * size] = 1;
-	before = faults() - before;
+	taken = minor_faults() - before;
 	munmap((void *)pages, NR_PAGES * size);
-	return before >= NR_PAGES;
+	return taken >= NR_PAGES;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which memory may get huge pages on this machine, by the settings in sysfs. The capture records page allocations only
- * where some may be huge, because recording them makes every fault slower. And whether there is a zero page.
+ * where some may be huge, because recording them makes every fault slower.
+ * And whether there is a zero page.
  */
 #ifndef PFS_HUGE_PAGES_H
 #define PFS_HUGE_PAGES_H
@@ -30,8 +31,8 @@ struct pfs_huge_settings {
 void pfs_huge_settings(struct pfs_huge_settings *s, const char *dir);
 
 /*
- * Whether reads of anonymous memory get the zero page, which the first write replaces, tried with a few pages of pfscope's own.
- * True also if that fails. Some kernels for virtual machines give each a page of its own at once; no setting tells.
+ * Whether reads of anonymous memory get the zero page, which the first write replaces. Some kernels for virtual machines give
+ * each read a page of its own, and no setting tells, so it is tried with a few pages. True also without memory for these.
  */
 bool pfs_has_zero_page(void);
 

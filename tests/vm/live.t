@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 1500
 #
-# The live tests, unchanged, on Debian's 6.1 and 6.12 kernels, those that not every machine can run among them. What hardly depends on the kernel runs on one of
-# them, for guests are slow; all kinds of faults and their counts are witness.t's, layouts are layouts.t's.
+# The live tests, unchanged, on Debian's 6.1 and 6.12 kernels. What hardly depends on the kernel runs on one of them, for
+# guests are slow, and so do those that not every machine can run (not_here in live.sh); all kinds of faults and their
+# counts are witness.t's, layouts are layouts.t's.
 # LIVE="run counts" runs just those, on both; `make soak` does so.
 
 . "${0%/*}/vm.sh"

@@ -307,7 +307,10 @@ static WL_UNUSED void wl_touch_read(char *start, long pages)
 		(void)*p;
 }
 
-/* Whether reads of anonymous memory get the zero page, by smaps: that page is not resident. Kernels for virtual machines may have none. */
+/*
+ * Whether reads of anonymous memory get the zero page, by smaps, for which that page is not resident. Kernels for virtual
+ * machines may have none.
+ */
 static WL_UNUSED int wl_has_zero_page(void)
 {
 	enum { NR_PAGES = 16 };
